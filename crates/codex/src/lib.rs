@@ -1,0 +1,1 @@
+//! Entries as Automerge documents: revise, merge, contested, history.

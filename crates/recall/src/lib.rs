@@ -1,0 +1,1 @@
+//! Spans, lexical index, vectors, fusion.

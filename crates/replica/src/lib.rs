@@ -1,0 +1,1 @@
+//! One SQLite file, one writer: documents, view, log, vectors, conditional writes.

@@ -1,0 +1,1 @@
+//! The sample campaign that a first visit opens on.

@@ -1,0 +1,1 @@
+//! Identities, membership, epoch keys, sealed envelopes, invitations.

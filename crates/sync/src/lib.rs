@@ -1,0 +1,1 @@
+//! Sans-I/O replication: frames, cursors, both ends' state machines.

@@ -1,0 +1,2 @@
+//! `lore`: a device peer.
+fn main() {}
