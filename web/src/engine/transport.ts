@@ -1,0 +1,142 @@
+/** A byte pipe to the relay: WebTransport, or WebSocket where that cannot be had. */
+
+/** An open pipe. `closed` settles once, with the reason, whoever ended it. */
+export interface Pipe {
+  readonly kind: 'webtransport' | 'websocket';
+  send(bytes: Uint8Array): void;
+  close(): void;
+  readonly closed: Promise<string>;
+}
+
+/** What the relay says of itself at `/relay.json`. */
+interface RelayInfo {
+  protocol: number;
+  webtransport?: { url: string; hashes: string[] };
+  websocket?: string;
+}
+
+/** How long one way of connecting may take, in milliseconds. */
+const CONNECT_MS = 5_000;
+
+function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${what} took too long`)), CONNECT_MS);
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  });
+}
+
+function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+}
+
+async function openWebTransport(
+  info: NonNullable<RelayInfo['webtransport']>,
+  base: URL,
+  receive: (bytes: Uint8Array) => void,
+): Promise<Pipe> {
+  const session = new WebTransport(new URL(info.url, base).href, {
+    serverCertificateHashes: info.hashes.map((hash) => ({
+      algorithm: 'sha-256',
+      value: bytesOfBase64(hash),
+    })),
+  });
+  const ended = session.closed.then(
+    (close) => close.reason || 'closed by the relay',
+    (error: unknown) => String(error),
+  );
+  await within(session.ready, 'WebTransport');
+  const stream = await within(session.createBidirectionalStream(), 'the stream');
+  const writer = stream.writable.getWriter();
+  const reader: ReadableStreamDefaultReader<Uint8Array> = stream.readable.getReader();
+  const drained = (async () => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return 'the relay ended the stream';
+      receive(value);
+    }
+  })().catch((error: unknown) => String(error));
+  const close = () => {
+    try {
+      session.close();
+    } catch {
+      // Closed already.
+    }
+  };
+  const closed = Promise.race([ended, drained]);
+  void closed.then(close);
+  return {
+    kind: 'webtransport',
+    // A failed write ends the session, and `closed` tells.
+    send: (bytes) => void writer.write(bytes).catch(close),
+    close,
+    closed,
+  };
+}
+
+async function openWebSocket(
+  path: string,
+  base: URL,
+  receive: (bytes: Uint8Array) => void,
+): Promise<Pipe> {
+  const url = new URL(path, base);
+  url.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
+  const socket = new WebSocket(url);
+  socket.binaryType = 'arraybuffer';
+  const closed = new Promise<string>((resolve) => {
+    socket.onclose = (event) => resolve(event.reason || `closed (${event.code})`);
+  });
+  await within(
+    new Promise<void>((resolve, reject) => {
+      socket.onopen = () => resolve();
+      socket.onerror = () => reject(new Error('the WebSocket was refused'));
+    }),
+    'WebSocket',
+  ).catch((error: unknown) => {
+    socket.close();
+    throw error;
+  });
+  socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => receive(new Uint8Array(data));
+  return {
+    kind: 'websocket',
+    send: (bytes) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(bytes as Uint8Array<ArrayBuffer>);
+    },
+    close: () => socket.close(),
+    closed,
+  };
+}
+
+/**
+ * Opens a pipe to the relay at `base`.
+ *
+ * @throws Error when no way leads there; its message is for the person.
+ */
+export async function openPipe(
+  base: string,
+  only: 'webtransport' | 'websocket' | null,
+  receive: (bytes: Uint8Array) => void,
+): Promise<Pipe> {
+  const home = new URL(base);
+  const answer = await within(fetch(new URL('/relay.json', home), { cache: 'no-store' }), 'the relay');
+  if (!answer.ok) throw new Error(`the relay answered ${answer.status}`);
+  const info = (await answer.json()) as RelayInfo;
+  if (only !== 'websocket' && info.webtransport && typeof WebTransport === 'function') {
+    try {
+      return await openWebTransport(info.webtransport, home, receive);
+    } catch (error) {
+      if (only === 'webtransport') throw error;
+    }
+  }
+  if (only === 'webtransport' || !info.websocket) throw new Error('the relay offers no way in');
+  return openWebSocket(info.websocket, home, receive);
+}
