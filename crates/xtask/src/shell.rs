@@ -1,8 +1,9 @@
 //! Running other programs, with errors that name the command and what to do.
 
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -77,15 +78,23 @@ impl Cmd {
 
     /// Runs it with this terminal and fails unless it succeeds.
     pub fn run(mut self) -> Result<()> {
-        let status = self
-            .inner
-            .stdin(Stdio::null())
-            .status()
-            .with_context(|| format!("cannot start `{}`", self.shown))?;
+        let status = self.status()?;
         if !status.success() {
             bail!("`{}` ended with {status}", self.shown);
         }
         Ok(())
+    }
+
+    /// Runs it with this terminal and returns whether it succeeded.
+    pub fn succeeds(mut self) -> Result<bool> {
+        Ok(self.status()?.success())
+    }
+
+    fn status(&mut self) -> Result<ExitStatus> {
+        self.inner
+            .stdin(Stdio::null())
+            .status()
+            .with_context(|| format!("cannot start `{}`", self.shown))
     }
 
     /// Runs it silently; what it printed is part of the error when it fails.
@@ -102,6 +111,28 @@ impl Cmd {
             .with_context(|| format!("cannot start `{}`", self.shown))?;
         check(&self.shown, &output)?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs it with its standard output passed on line by line and handed to `line`; returns
+    /// whether it succeeded.
+    pub fn watch(mut self, mut line: impl FnMut(&str)) -> Result<bool> {
+        let mut child = self
+            .inner
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start `{}`", self.shown))?;
+        let output = child
+            .stdout
+            .take()
+            .context("the child has a standard output")?;
+        for text in BufReader::new(output).split(b'\n') {
+            let text = text?;
+            let text = String::from_utf8_lossy(&text);
+            println!("{text}");
+            line(&text);
+        }
+        Ok(child.wait()?.success())
     }
 
     /// Like [`Cmd::quiet`], ended when it takes longer than `limit`.

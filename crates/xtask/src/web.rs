@@ -32,6 +32,14 @@ struct Module {
     name: &'static str,
 }
 
+/// Cargo's arguments that select the wasm modules.
+pub(crate) fn module_packages() -> Vec<&'static str> {
+    MODULES
+        .iter()
+        .flat_map(|module| ["--package", module.package])
+        .collect()
+}
+
 const MODULES: [Module; 2] = [
     Module {
         package: "lore-engine-wasm",
@@ -86,11 +94,8 @@ fn target_dir(fast: bool) -> PathBuf {
 fn compile(fast: bool) -> Result<()> {
     println!("wasm modules …");
     let begun = Instant::now();
-    let mut cargo = wasm::cargo_build()?.args(["--profile", PROFILE, "--target-dir"]);
-    cargo = cargo.arg(target_dir(fast));
-    for module in &MODULES {
-        cargo = cargo.args(["--package", module.package]);
-    }
+    let mut cargo = wasm::cargo("build")?.args(["--profile", PROFILE, "--target-dir"]);
+    cargo = cargo.arg(target_dir(fast)).args(module_packages());
     if fast {
         cargo = cargo
             .env("CARGO_PROFILE_WEB_LTO", "off")

@@ -115,16 +115,16 @@ fn name(route: Route) -> &'static str {
     }
 }
 
-/// A `cargo build` for wasm that uses whichever route is ready: the caller adds packages, profile
-/// and target folder.
-pub fn cargo_build() -> Result<Cmd> {
+/// A cargo command (`build`, say) for wasm that uses whichever route is ready: the caller adds
+/// packages, profile and target folder.
+pub fn cargo(command: &str) -> Result<Cmd> {
     let route = find()?.context("no Rust compiler for wasm: run `cargo xtask setup` first")?;
     let (clang, ar) = packages::find_c_for_wasm()
         .context("no C compiler for wasm: run `cargo xtask setup` first")?;
     let cmd = match route {
-        Route::Installed => Cmd::cargo().args(["build"]),
+        Route::Installed => Cmd::cargo().arg(command),
         Route::Debian => Cmd::new(DEBIAN_CARGO)
-            .args(["build", "-Z", "build-std=std,panic_abort"])
+            .args([command, "-Z", "build-std=std,panic_abort"])
             // Debian ships a stable compiler; building its own standard library is the one
             // unstable thing asked of it.
             .env("RUSTC_BOOTSTRAP", "1")
