@@ -1,0 +1,23 @@
+/**
+ * The invitation in this page's own address, read exactly once.
+ *
+ * The part after `#` is a key. It is taken out of the address bar and the history before anything
+ * else runs, so that it cannot be copied, bookmarked or read by code that loads later. This module
+ * must stay the first import of `main.tsx`.
+ */
+
+const path = /^\/j\/([^/]+)\/?$/.exec(location.pathname);
+const whole = path !== null && location.hash.length > 1 ? location.href : null;
+if (whole !== null) history.replaceState(null, '', location.pathname);
+
+let link = whole;
+
+/** True when the page was opened at an invitation's address, with or without its key. */
+export const openedByInvitation = path !== null;
+
+/** Gives the invitation link to the one caller who joins with it; later calls get `null`. */
+export function takeInvitation(): string | null {
+  const taken = link;
+  link = null;
+  return taken;
+}

@@ -1,0 +1,25 @@
+// First: the invitation's key leaves the address bar before any other code runs.
+import './invitation.ts';
+import '@fontsource-variable/inter/wght.css';
+import '@fontsource-variable/source-serif-4/wght.css';
+import '@fontsource-variable/source-serif-4/wght-italic.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/frame.css';
+import './styles/codex.css';
+import './styles/entry.css';
+import './styles/panels.css';
+import { render } from 'preact';
+import { startEntries } from './state/entries.ts';
+import { startSearch } from './state/search.ts';
+import { startSession } from './state/session.ts';
+import { App } from './ui/app.tsx';
+import { startKeys } from './ui/keys.ts';
+
+startSession();
+startEntries();
+startSearch();
+startKeys();
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

@@ -1,0 +1,112 @@
+/** The one search field, always there, and the questions suggested beside it. */
+import { useEffect, useRef } from 'preact/hooks';
+import { openOverlay } from '../state/panels.ts';
+import { route } from '../state/route.ts';
+import { askNow, clearQuestion, question, typeQuestion } from '../state/search.ts';
+import { campaign, facets, status } from '../state/session.ts';
+import { IconButton } from './bits.tsx';
+import { SignGlyph } from './glyphs.tsx';
+
+const SAMPLE_QUESTIONS = [
+  'why do people in the river villages keep getting sick?',
+  'what did we promise the ferryman?',
+  'who has lied to us?',
+];
+const THREADS_ASKED = 2;
+
+/** The sample has questions of its own; any other campaign is asked about what it holds. */
+function suggestions(): string[] {
+  const open = campaign.value;
+  if (open === null || open.entries === 0) return [];
+  if (open.sample) return SAMPLE_QUESTIONS;
+  const threads = facets.value?.threads.slice(0, THREADS_ASKED) ?? [];
+  return [...threads.map(({ thread }) => `what do we know of ${thread}?`), 'what did we promise, and to whom?'];
+}
+
+function EmbeddingNote() {
+  const embedding = status.value?.embedding;
+  if (embedding === undefined || embedding.state === 'ready') return null;
+  if (embedding.state === 'unavailable') {
+    return (
+      <p class="search-note" data-testid="embedding-note">
+        Words answer. Meaning is not available{embedding.note === null ? '.' : `: ${embedding.note}`}
+      </p>
+    );
+  }
+  const { done, total } = embedding;
+  return (
+    <p class="search-note" data-testid="embedding-note">
+      <progress max={Math.max(1, total)} value={done} aria-label="Learning what your entries mean" />
+      {total > 0 ? `Learning meanings, ${done} of ${total}. Words answer meanwhile.` : 'Waking the model. Words answer meanwhile.'}
+    </p>
+  );
+}
+
+export function SearchBar() {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // The signal owns the text: a suggested question fills the field too.
+    if (input.current !== null && input.current.value !== question.value) input.current.value = question.value;
+  }, [question.value]);
+  const asked = suggestions();
+  return (
+    <>
+      <form
+        class="search"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          askNow(question.value);
+        }}
+      >
+        <span class="phone-only">
+          <IconButton sign="menu" label="Campaigns and kinds" testId="open-rail" onClick={() => openOverlay('rail')} />
+        </span>
+        <div class="search-field">
+          <SignGlyph sign="search" size={18} />
+          <input
+            ref={input}
+            id="search"
+            type="search"
+            autocomplete="off"
+            spellcheck={false}
+            enterkeyhint="search"
+            placeholder="Ask the codex"
+            aria-label="Ask the codex"
+            data-testid="search"
+            onInput={(event) => typeQuestion(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape') return;
+              event.stopPropagation();
+              if (question.value === '') event.currentTarget.blur();
+              else clearQuestion();
+            }}
+          />
+          {question.value === '' ? (
+            <kbd aria-hidden="true">/</kbd>
+          ) : (
+            <IconButton
+              sign="close"
+              label="Clear the question"
+              testId="search-clear"
+              onClick={() => {
+                clearQuestion();
+                input.current?.focus();
+              }}
+            />
+          )}
+        </div>
+      </form>
+      <EmbeddingNote />
+      {asked.length > 0 && question.value === '' && route.value.view === 'codex' && (
+        <div class="suggestions" role="group" aria-label="Suggested questions">
+          {asked.map((text) => (
+            <button key={text} type="button" class="suggestion" data-testid="suggestion" onClick={() => askNow(text)}>
+              {text}
+            </button>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
