@@ -222,6 +222,12 @@ impl Envelope {
         })
     }
 
+    /// Reads only the header of an encoded envelope that is known to be well-formed: what it is,
+    /// without hashing its body.
+    pub fn peek(bytes: &[u8]) -> Result<Header, EnvelopeError> {
+        Header::read(&mut Reader::new(bytes))
+    }
+
     /// The encoded bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
