@@ -171,18 +171,18 @@ impl Replica {
     }
 
     /// Takes statements that arrived, in one durable transaction; those that break the rules are
-    /// left out. Returns whether the membership changed.
+    /// left out. Returns how many were new.
     pub fn receive_statements(
         &mut self,
         id: CampaignId,
         statements: Vec<Statement>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<usize, StoreError> {
         self.transact(|replica| {
-            let mut changed = false;
+            let mut changed = 0;
             for statement in statements {
-                changed |= replica.take_statement(id, statement)?;
+                changed += usize::from(replica.take_statement(id, statement)?);
             }
-            if changed {
+            if changed > 0 {
                 replica.take_keys(id)?;
                 replica.push_event(Event::Campaigns);
             }
@@ -334,6 +334,8 @@ impl Replica {
                 membership: Membership::new(id),
                 keys: std::collections::BTreeMap::new(),
                 heads: std::collections::BTreeMap::new(),
+                acked: std::collections::BTreeMap::new(),
+                acked_unwritten: false,
                 relay: relay.map(str::to_owned),
             },
         );

@@ -15,7 +15,9 @@ mod documents;
 mod error;
 mod host;
 mod index;
+mod live;
 mod log;
+mod peer_store;
 mod read;
 mod receive;
 mod replica;
@@ -30,6 +32,8 @@ pub use index::{
     EmbeddingProgress, INDEX_SLICE, PendingText, RECALL_LIMIT_DEFAULT, RECALL_LIMIT_MAX,
     WORDING_BYTES_MAX, WORDINGS_MAX,
 };
+pub use live::{Editing, LiveError, LiveSession, LiveState, PresentMember};
+pub use peer_store::CampaignStore;
 pub use read::{FACET_THREADS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX};
 pub use receive::Arrival;
 pub use replica::{NAME_MAX, Replica};

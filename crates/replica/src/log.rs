@@ -1,12 +1,14 @@
 //! The log: envelopes of this device and of others, numbered and chained.
 
 use lore_codex::{Batch, BatchItem};
-use lore_seal::{Audience, CampaignId, DeviceId, DeviceSecret, Envelope, Header};
+use lore_seal::{Audience, CampaignId, DeviceSecret, Envelope, Header};
+use lore_sync::Cursor;
 use rusqlite::params;
 
 use crate::error::{StoreError, WriteError};
 use crate::host::draw;
 use crate::replica::Replica;
+use crate::view::Event;
 
 /// The epoch that a new campaign starts with.
 pub(crate) const FIRST_EPOCH: u32 = 1;
@@ -109,40 +111,77 @@ impl Replica {
         Ok(())
     }
 
-    /// Up to where the relay has acknowledged this device's envelopes of an audience.
-    pub(crate) fn acked(
-        &self,
-        campaign: CampaignId,
-        audience: Audience,
-        device: DeviceId,
-    ) -> Result<u64, StoreError> {
-        use rusqlite::OptionalExtension;
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT acked FROM heads WHERE campaign = ?1 AND audience = ?2 AND device = ?3",
-            )?
-            .query_row(
-                params![
-                    &campaign.to_bytes()[..],
-                    &audience.to_bytes()[..],
-                    &device.to_bytes()[..]
-                ],
-                |row| row.get(0),
-            )
-            .optional()?
-            .unwrap_or(0))
+    /// Notes up to where the relay holds this device's envelopes, durably.
+    ///
+    /// Kept in memory and written with the next transaction: what is lost with it the relay says
+    /// again at the next connection.
+    pub fn note_acked(&mut self, campaign: CampaignId, cursor: &Cursor) -> Result<(), StoreError> {
+        let device = self.device;
+        let state = self.campaign(campaign)?;
+        let mut news = false;
+        for (stream, number) in cursor.iter() {
+            if stream.device != device {
+                continue;
+            }
+            let own = state
+                .heads
+                .get(&(stream.audience, device))
+                .map_or(0, |head| head.0);
+            let acked = state.acked.entry(stream.audience).or_default();
+            if number.min(own) > *acked {
+                *acked = number.min(own);
+                state.acked_unwritten = true;
+                news = true;
+            }
+        }
+        if news {
+            self.push_event(Event::Acknowledged { campaign });
+        }
+        Ok(())
+    }
+
+    /// Writes what [`Self::note_acked`] noted, within a transaction.
+    pub(crate) fn write_acked(&mut self) -> Result<(), StoreError> {
+        let device = self.device.to_bytes();
+        for (campaign, state) in &mut self.campaigns {
+            if !std::mem::take(&mut state.acked_unwritten) {
+                continue;
+            }
+            for (audience, number) in &state.acked {
+                self.conn
+                    .prepare_cached(
+                        "UPDATE heads SET acked = max(acked, ?4)
+                         WHERE campaign = ?1 AND audience = ?2 AND device = ?3",
+                    )?
+                    .execute(params![
+                        &campaign.to_bytes()[..],
+                        &audience.to_bytes()[..],
+                        &device[..],
+                        number
+                    ])?;
+            }
+        }
+        Ok(())
     }
 
     /// Envelopes of this device that the relay has not acknowledged, over all tables.
-    pub fn waiting(&self) -> Result<u64, StoreError> {
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT coalesce(sum(h.number - h.acked), 0) FROM heads h
-                 JOIN campaigns c ON c.id = h.campaign AND c.relay IS NOT NULL
-                 WHERE h.device = ?1",
-            )?
-            .query_row([&self.device.to_bytes()[..]], |row| row.get(0))?)
+    pub fn waiting(&mut self) -> Result<u64, StoreError> {
+        let device = self.device;
+        let mut waiting = 0;
+        for id in self.campaign_ids()? {
+            let state = self.campaign(id)?;
+            if state.relay.is_none() {
+                continue;
+            }
+            waiting += state
+                .heads
+                .iter()
+                .filter(|((_, of), _)| *of == device)
+                .map(|((audience, _), (number, _))| {
+                    number.saturating_sub(state.acked.get(audience).copied().unwrap_or(0))
+                })
+                .sum::<u64>();
+        }
+        Ok(waiting)
     }
 }

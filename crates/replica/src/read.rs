@@ -269,7 +269,12 @@ impl Replica {
         }
         let state = if own_number == 0 {
             DeliveryState::Received
-        } else if self.acked(campaign, audience, self.device)? >= own_number {
+        } else if self
+            .campaign(campaign)?
+            .acked
+            .get(&audience)
+            .is_some_and(|upto| *upto >= own_number)
+        {
             DeliveryState::Relay
         } else {
             DeliveryState::Here

@@ -31,6 +31,10 @@ pub(crate) struct CampaignState {
     pub(crate) keys: BTreeMap<(Audience, u32), EpochKey>,
     /// Highest number in a row, and its chain hash, by audience and device.
     pub(crate) heads: BTreeMap<(Audience, DeviceId), (u64, [u8; 32])>,
+    /// Up to where the relay holds this device's envelopes, by audience.
+    pub(crate) acked: BTreeMap<Audience, u64>,
+    /// Whether `acked` is ahead of the file.
+    pub(crate) acked_unwritten: bool,
     /// The base address of the relay, where the campaign is a table.
     pub(crate) relay: Option<String>,
 }
@@ -201,9 +205,10 @@ impl Replica {
         let events = self.events.len();
         let result = self.refresh().map_err(E::from).and_then(|()| work(self));
         let result = result.and_then(|value| {
+            self.write_acked()?;
             self.conn
                 .execute_batch("COMMIT")
-                .map_err(|error| E::from(StoreError::from(error)))?;
+                .map_err(StoreError::from)?;
             Ok(value)
         });
         if result.is_err() {
@@ -260,12 +265,16 @@ impl Replica {
         }
         let mut heads = BTreeMap::new();
         let mut select = self.conn.prepare_cached(
-            "SELECT audience, device, number, chain FROM heads WHERE campaign = ?1",
+            "SELECT audience, device, number, chain, acked FROM heads WHERE campaign = ?1",
         )?;
+        let mut acked = BTreeMap::new();
         let mut rows = select.query([&id.to_bytes()[..]])?;
         while let Some(row) = rows.next()? {
             let audience = audience_from(&row.get::<_, Vec<u8>>(0)?)?;
             let device = DeviceId::from_bytes(fixed(row.get::<_, Vec<u8>>(1)?)?);
+            if device == self.device {
+                acked.insert(audience, row.get(4)?);
+            }
             heads.insert(
                 (audience, device),
                 (row.get(2)?, fixed(row.get::<_, Vec<u8>>(3)?)?),
@@ -275,6 +284,8 @@ impl Replica {
             membership,
             keys,
             heads,
+            acked,
+            acked_unwritten: false,
             relay,
         })
     }

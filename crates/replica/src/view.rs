@@ -321,6 +321,11 @@ pub enum Event {
     },
     /// Campaigns, members or profiles changed.
     Campaigns,
+    /// Who is here, or what they have open, changed; or the session's own state.
+    Presence {
+        /// The campaign.
+        campaign: lore_seal::CampaignId,
+    },
     /// The relay acknowledged envelopes of this device.
     Acknowledged {
         /// The campaign.

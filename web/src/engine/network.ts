@@ -1,6 +1,6 @@
 /** The sync session of one campaign: a pipe that is opened again whenever it ends. */
 
-import type { Engine as WasmEngine } from './pkg/engine/lore_engine_wasm';
+import type { Engine as WasmEngine } from './pkg/engine/engine.js';
 import { openPipe, type Pipe } from './transport';
 
 export type NetworkState = 'connecting' | 'catching-up' | 'live' | 'offline' | 'refused';
