@@ -102,8 +102,11 @@ impl Tile for Portable {
                 let [even, odd] = pair.map(i32::from);
                 for o in 0..BLOCK {
                     // Cannot overflow for finite activations; wraps like the vector kernels do.
-                    let product = (even * i32::from(weights[2 * o].cast_signed()))
-                        .wrapping_add(odd * i32::from(weights[2 * o + 1].cast_signed()));
+                    let product = even
+                        .wrapping_mul(i32::from(weights[2 * o].cast_signed()))
+                        .wrapping_add(
+                            odd.wrapping_mul(i32::from(weights[2 * o + 1].cast_signed())),
+                        );
                     total[o] = total[o].wrapping_add(product);
                 }
             }
