@@ -9,13 +9,14 @@ use std::{
     time::Duration,
 };
 
+use lore_sync::ConnId;
 use tokio::sync::mpsc;
 
 use crate::{
     Limits,
     outbox::Outbox,
     store::{CampaignKey, Store},
-    table::{self, ConnectionId, Input},
+    table::{self, Input},
 };
 
 /// What may wait for a table before its connections are not read any further.
@@ -30,11 +31,14 @@ pub(crate) struct Hub {
     shared: Arc<Shared>,
 }
 
+type Tables = HashMap<CampaignKey, mpsc::Sender<Input>>;
+
 struct Shared {
     store: Store,
     limits: Limits,
     next_connection: AtomicU64,
-    tables: Mutex<HashMap<CampaignKey, mpsc::Sender<Input>>>,
+    /// `None` once the relay stops.
+    tables: Mutex<Option<Tables>>,
     running: tokio::sync::watch::Sender<usize>,
 }
 
@@ -46,7 +50,7 @@ impl std::fmt::Debug for Hub {
 
 /// A connection's place at its table.
 pub(crate) struct Seat {
-    pub(crate) connection: ConnectionId,
+    pub(crate) connection: ConnId,
     pub(crate) table: mpsc::Sender<Input>,
 }
 
@@ -57,19 +61,20 @@ impl Hub {
                 store,
                 limits,
                 next_connection: AtomicU64::new(1),
-                tables: Mutex::default(),
+                tables: Mutex::new(Some(HashMap::new())),
                 running: tokio::sync::watch::Sender::new(0),
             }),
         }
     }
 
     /// Seats a connection at the table of `campaign`, which is started when need be.
-    /// `None` when the table is overrun.
+    /// `None` when the table is overrun or the relay stops.
     pub(crate) async fn seat(&self, campaign: CampaignKey, outbox: &Outbox) -> Option<Seat> {
-        let connection = ConnectionId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
+        let connection = ConnId(self.shared.next_connection.fetch_add(1, Ordering::Relaxed));
         for _ in 0..ATTEMPTS {
             {
                 let mut tables = self.tables();
+                let tables = tables.as_mut()?;
                 let table = tables
                     .entry(campaign)
                     .or_insert_with(|| self.start(campaign))
@@ -110,23 +115,30 @@ impl Hub {
     pub(crate) fn retire(&self, campaign: &CampaignKey, inbox: &mpsc::Receiver<Input>) -> bool {
         let mut tables = self.tables();
         let retires = inbox.is_empty();
-        if retires {
+        if retires && let Some(tables) = tables.as_mut() {
             tables.remove(campaign);
         }
         retires
     }
 
+    /// Called by a table that failed: the next connection starts a new one.
+    pub(crate) fn forget(&self, campaign: &CampaignKey) {
+        if let Some(tables) = self.tables().as_mut() {
+            tables.remove(campaign);
+        }
+    }
+
     /// Asks every table to close its connections and end, and waits until they have.
     pub(crate) async fn stop(&self) {
-        let tables: Vec<_> = self.tables().drain().map(|(_, table)| table).collect();
-        for table in tables {
+        let tables = self.tables().take().unwrap_or_default();
+        for table in tables.into_values() {
             let _ = table.send(Input::Stop).await;
         }
         let mut running = self.shared.running.subscribe();
         let _ = running.wait_for(|running| *running == 0).await;
     }
 
-    fn tables(&self) -> MutexGuard<'_, HashMap<CampaignKey, mpsc::Sender<Input>>> {
+    fn tables(&self) -> MutexGuard<'_, Option<Tables>> {
         // Nothing that runs under this lock can leave the map half changed.
         self.shared
             .tables

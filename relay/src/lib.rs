@@ -41,7 +41,7 @@ pub const WEB_TRANSPORT_PATH: &str = "/sync";
 /// Path of the WebSocket fallback.
 pub const WEB_SOCKET_PATH: &str = "/ws";
 /// Version of the frames, as in `/relay.json`.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u16 = lore_sync::PROTOCOL;
 
 /// How often the relay looks whether a browser certificate's week is over.
 const ROTATION_CHECK: Duration = Duration::from_secs(60 * 60);

@@ -9,12 +9,13 @@ pub(crate) mod web;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use lore_sync::{ConnId, Frame};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 pub(crate) use files::Files;
 pub use quic::QuicError;
 pub use session::CloseCode;
-use session::{Carrier, Reader, Session, Writer};
+use session::{ReadError, Reader, Session, Writer};
 
 use crate::{
     Limits,
@@ -76,112 +77,131 @@ impl Entrance {
             mut reader,
             writer,
         } = session;
-        let (out, outgoing) = outbox();
-        let writing = tokio::spawn(write(writer, outgoing));
         tracing::debug!(?carrier, "connected");
-        let (code, reason) = self.read(carrier, &mut reader, &out).await;
-        out.close(code, reason);
-        drop(out);
+        let (code, reason) = match self.greet(&mut reader).await {
+            Ok((campaign, first)) => {
+                let (out, outgoing) = outbox();
+                match self.hub.seat(campaign, &out).await {
+                    Some(seat) => {
+                        self.converse(seat, first, &mut reader, out, writer, outgoing)
+                            .await
+                    }
+                    None => {
+                        let end = (CloseCode::Unavailable, "the table is overrun");
+                        writer.close(end.0, end.1).await;
+                        end
+                    }
+                }
+            }
+            Err((code, reason)) => {
+                writer.close(code, reason).await;
+                (code, reason)
+            }
+        };
         // The reader is kept until the writer is done: a stream that is dropped with unread bytes
         // would be answered with an error instead of the closing code.
-        let _ = writing.await;
         drop((reader, place));
         tracing::debug!(?carrier, ?code, reason, "disconnected");
     }
 
-    async fn read(
-        &self,
-        carrier: Carrier,
-        reader: &mut Reader,
-        out: &Outbox,
-    ) -> (CloseCode, &'static str) {
+    /// Waits for the first frame, which names the campaign.
+    async fn greet(&self, reader: &mut Reader) -> Result<(CampaignKey, Bytes), End> {
         let mut stopping = self.stopping.clone();
-        let mut frames = Frames::default();
         let first = tokio::select! {
-            first = tokio::time::timeout(FIRST_FRAME, frames.next(reader)) => first,
-            _ = stopping.wait_for(|stopping| *stopping) => return (CloseCode::Stopping, "the relay is stopping"),
+            first = tokio::time::timeout(FIRST_FRAME, reader.next()) => first,
+            _ = stopping.wait_for(|stopping| *stopping) => {
+                return Err((CloseCode::Stopping, "the relay is stopping"));
+            }
         };
         let first = match first {
             Ok(Ok(Some(frame))) => frame,
-            Ok(Ok(None)) => return (CloseCode::Done, ""),
-            Ok(Err(error)) => return error.farewell(),
-            Err(_) => return (CloseCode::Idle, "no greeting"),
+            Ok(Ok(None)) => return Err((CloseCode::Done, "")),
+            Ok(Err(error)) => return Err(error.farewell()),
+            Err(_) => return Err((CloseCode::Idle, "no greeting")),
         };
-        let Some(campaign) = campaign_of(&first) else {
-            return (CloseCode::Malformed, "not a greeting");
+        match Frame::decode(&first) {
+            Ok(Frame::Hello { campaign, .. }) => Ok((campaign.to_bytes(), first)),
+            _ => Err((CloseCode::Malformed, "not a greeting")),
+        }
+    }
+
+    /// Hands every frame to the table. The table's inbox is bounded, so a table that has much to
+    /// do reads no faster than it works.
+    async fn converse(
+        &self,
+        seat: Seat,
+        first: Bytes,
+        reader: &mut Reader,
+        out: Outbox,
+        writer: Writer,
+        outgoing: Outgoing,
+    ) -> End {
+        let connection = seat.connection;
+        let mut writing = tokio::spawn(write(writer, outgoing, connection, seat.table.clone()));
+        let mut written = false;
+        let mut frame = first;
+        let end = loop {
+            let input = Input::Frame { connection, frame };
+            if seat.table.send(input).await.is_err() {
+                break (CloseCode::Unavailable, "the table has closed");
+            }
+            frame = tokio::select! {
+                next = tokio::time::timeout(SILENCE, reader.next()) => match next {
+                    Ok(Ok(Some(frame))) => frame,
+                    Ok(Ok(None)) => break (CloseCode::Done, ""),
+                    Ok(Err(error)) => break error.farewell(),
+                    Err(_) => break (CloseCode::Idle, "nothing arrived for too long"),
+                },
+                _ = &mut writing => {
+                    written = true;
+                    break (CloseCode::Done, "closed by the table");
+                }
+            };
         };
-        let Some(seat) = self.hub.seat(campaign, out).await else {
-            return (CloseCode::Unavailable, "the table is overrun");
-        };
-        tracing::debug!(?carrier, connection = seat.connection.0, "seated");
-        let end = converse(&seat, first, &mut frames, reader).await;
-        let _ = seat
-            .table
-            .send(Input::Disconnected {
-                connection: seat.connection,
-            })
-            .await;
+        let _ = seat.table.send(Input::Disconnected { connection }).await;
+        out.close(end.0, end.1);
+        drop((out, seat));
+        if !written {
+            let _ = writing.await;
+        }
         end
     }
 }
 
-/// Hands every frame to the table. The table's inbox is bounded, so a table that has much to do
-/// reads no faster than it works.
-async fn converse(
-    seat: &Seat,
-    first: Bytes,
-    frames: &mut Frames,
-    reader: &mut Reader,
-) -> (CloseCode, &'static str) {
-    let mut frame = first;
-    loop {
-        let input = Input::Frame {
-            connection: seat.connection,
-            frame,
-        };
-        if seat.table.send(input).await.is_err() {
-            return (CloseCode::Unavailable, "the table has closed");
+/// Why a connection ended.
+type End = (CloseCode, &'static str);
+
+impl ReadError {
+    fn farewell(&self) -> End {
+        match self {
+            Self::Gone => (CloseCode::Done, ""),
+            Self::Malformed => (CloseCode::Malformed, "not a frame"),
         }
-        frame = match tokio::time::timeout(SILENCE, frames.next(reader)).await {
-            Ok(Ok(Some(frame))) => frame,
-            Ok(Ok(None)) => return (CloseCode::Done, ""),
-            Ok(Err(error)) => return error.farewell(),
-            Err(_) => return (CloseCode::Idle, "nothing arrived for too long"),
-        };
     }
 }
 
-async fn write(mut writer: Writer, mut outgoing: Outgoing) {
+/// Writes what the table sends, and tells it what has left.
+async fn write(
+    mut writer: Writer,
+    mut outgoing: Outgoing,
+    connection: ConnId,
+    table: mpsc::Sender<Input>,
+) {
     while let Some(next) = outgoing.next().await {
-        let (mut frames, close) = match next {
+        let (frames, close) = match next {
             Next::Write(frames) => (frames, None),
             Next::Close(frames, code, reason) => (frames, Some((code, reason))),
         };
         let bytes = frames.iter().map(Bytes::len).sum();
-        let written = tokio::time::timeout(WRITE, writer.write(&mut frames)).await;
-        outgoing.written(bytes);
+        let written = tokio::time::timeout(WRITE, writer.write(frames)).await;
         match (written, close) {
-            (Ok(Ok(())), None) => {}
+            (Ok(Ok(())), None) => {
+                // When the table has ended, there is no one to tell.
+                let _ = table.send(Input::Flushed { connection, bytes }).await;
+            }
             (Ok(Ok(())), Some((code, reason))) => return writer.close(code, &reason).await,
             (Ok(Err(_)), _) => return,
             (Err(_), _) => return writer.close(CloseCode::Slow, "too slow").await,
         }
     }
-}
-
-#[derive(Default)]
-struct Frames;
-struct Bad;
-impl Bad {
-    fn farewell(&self) -> (CloseCode, &'static str) {
-        (CloseCode::Malformed, "x")
-    }
-}
-impl Frames {
-    async fn next(&mut self, _r: &mut Reader) -> Result<Option<Bytes>, Bad> {
-        Err(Bad)
-    }
-}
-fn campaign_of(_: &Bytes) -> Option<CampaignKey> {
-    None
 }

@@ -1,4 +1,6 @@
-//! One connection, whatever carries it: a byte stream of frames in each direction.
+//! One connection, whatever carries it: frames in each direction.
+//!
+//! On a QUIC stream each frame follows its length; on a WebSocket each is one binary message.
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::Bytes;
@@ -6,6 +8,7 @@ use futures_util::{
     SinkExt as _, StreamExt as _,
     stream::{SplitSink, SplitStream},
 };
+use lore_sync::{FrameBuffer, MAX_FRAME, length_prefix};
 use web_transport_quinn as wt;
 
 /// The most that one read takes from a QUIC stream.
@@ -31,7 +34,7 @@ pub(crate) struct Session {
 
 /// The incoming half.
 pub(crate) enum Reader {
-    Stream(wt::RecvStream),
+    Stream(wt::RecvStream, FrameBuffer),
     Socket(SplitStream<WebSocket>),
 }
 
@@ -41,7 +44,16 @@ pub(crate) enum Writer {
     Socket(SplitSink<WebSocket, Message>),
 }
 
-/// The other side is gone, or spoke something else than frames in binary messages.
+/// Why no frame came.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// The other side is gone.
+    Gone,
+    /// What arrives are not frames.
+    Malformed,
+}
+
+/// The other side is gone.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -51,7 +63,7 @@ impl Session {
         let (send, receive) = session.accept_bi().await.map_err(|_| Gone)?;
         Ok(Self {
             carrier,
-            reader: Reader::Stream(receive),
+            reader: Reader::Stream(receive, FrameBuffer::new()),
             writer: Writer::Stream(send, session),
         })
     }
@@ -67,20 +79,31 @@ impl Session {
 }
 
 impl Reader {
-    /// The next piece of the byte stream; `None` at its end. Pieces need not be whole frames.
-    pub(crate) async fn read(&mut self) -> Result<Option<Bytes>, Gone> {
+    /// The next frame; `None` at the end. Cancelling it loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ReadError> {
         match self {
-            Self::Stream(stream) => match stream.read_chunk(READ_CHUNK, true).await {
-                Ok(chunk) => Ok(chunk.map(|chunk| chunk.bytes)),
-                Err(_) => Err(Gone),
+            Self::Stream(stream, buffer) => loop {
+                if let Some(frame) = buffer.next().map_err(|_| ReadError::Malformed)? {
+                    return Ok(Some(frame));
+                }
+                match stream.read_chunk(READ_CHUNK, true).await {
+                    Ok(Some(chunk)) => buffer.push(&chunk.bytes),
+                    Ok(None) => return Ok(None),
+                    Err(_) => return Err(ReadError::Gone),
+                }
             },
             Self::Socket(socket) => loop {
                 match socket.next().await {
                     None | Some(Ok(Message::Close(_))) => return Ok(None),
-                    Some(Ok(Message::Binary(bytes))) => return Ok(Some(bytes)),
+                    Some(Ok(Message::Binary(frame))) if frame.len() <= MAX_FRAME => {
+                        return Ok(Some(frame));
+                    }
                     // Answered by the library.
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                    Some(Ok(Message::Text(_)) | Err(_)) => return Err(Gone),
+                    Some(Ok(Message::Text(_) | Message::Binary(_))) => {
+                        return Err(ReadError::Malformed);
+                    }
+                    Some(Err(_)) => return Err(ReadError::Gone),
                 }
             },
         }
@@ -88,14 +111,22 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes whole frames, each with its length prefix; `frames` is left with empty items.
-    pub(crate) async fn write(&mut self, frames: &mut [Bytes]) -> Result<(), Gone> {
+    /// Writes frames.
+    pub(crate) async fn write(&mut self, frames: Vec<Bytes>) -> Result<(), Gone> {
         match self {
-            Self::Stream(stream, _) => stream.write_all_chunks(frames).await.map_err(|_| Gone),
+            Self::Stream(stream, _) => {
+                let mut chunks: Vec<Bytes> = frames
+                    .into_iter()
+                    .flat_map(|frame| [Bytes::copy_from_slice(&length_prefix(&frame)), frame])
+                    .collect();
+                stream.write_all_chunks(&mut chunks).await.map_err(|_| Gone)
+            }
             Self::Socket(socket) => {
                 for frame in frames {
-                    let message = Message::Binary(std::mem::take(frame));
-                    socket.feed(message).await.map_err(|_| Gone)?;
+                    socket
+                        .feed(Message::Binary(frame))
+                        .await
+                        .map_err(|_| Gone)?;
                 }
                 socket.flush().await.map_err(|_| Gone)
             }

@@ -18,8 +18,8 @@ use crate::{
     NATIVE_ALPN, PROTOCOL, WEB_SOCKET_PATH, WEB_TRANSPORT_PATH, certificates::Certificates,
 };
 
-/// A WebSocket message, at most: one frame of the largest size with its length prefix.
-const MAX_MESSAGE: usize = 2 * 1024 * 1024 + 64;
+/// A WebSocket message is one frame.
+const MAX_MESSAGE: usize = lore_sync::MAX_FRAME;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub(crate) struct Web {
 #[serde(rename_all = "camelCase")]
 struct Description {
     /// Version of the frames.
-    protocol: u32,
+    protocol: u16,
     webtransport: WebTransport,
     websocket: Path,
     quic: Quic,

@@ -56,6 +56,9 @@ pub enum StoreError {
     /// The system failed.
     #[error("store: {0}")]
     Io(#[from] std::io::Error),
+    /// An envelope does not follow the last one of its log.
+    #[error("an envelope before this one is missing in the store")]
+    Gap,
     /// The store has been closed.
     #[error("the store is closed")]
     Closed,

@@ -54,7 +54,7 @@ fn commit(db: &mut Connection, group: &mut Vec<WriteJob>) {
                 if let Err(error) = &outcome {
                     tracing::error!(%error, "a write failed");
                 }
-                let _ = job.done.send(outcome.map_err(StoreError::from));
+                let _ = job.done.send(outcome);
             }
         }
     }
@@ -63,7 +63,7 @@ fn commit(db: &mut Connection, group: &mut Vec<WriteJob>) {
 fn transact<'a>(
     db: &mut Connection,
     writes: impl Iterator<Item = &'a Write>,
-) -> rusqlite::Result<()> {
+) -> Result<(), StoreError> {
     let transaction = db.transaction()?;
     for write in writes {
         match write {
@@ -75,31 +75,45 @@ fn transact<'a>(
             } => put_statements(&transaction, campaign, statements, *now)?,
         }
     }
-    transaction.commit()
+    Ok(transaction.commit()?)
 }
 
 fn append(
     db: &Connection,
     campaign: &CampaignKey,
     records: &[StoredEnvelope],
-) -> rusqlite::Result<()> {
+) -> Result<(), StoreError> {
+    let mut last = db.prepare_cached(
+        "SELECT coalesce(max(number), 0) FROM envelopes
+         WHERE campaign = ?1 AND audience = ?2 AND device = ?3",
+    )?;
     let mut insert = db.prepare_cached(
         "INSERT INTO envelopes (campaign, audience, device, number, chain, bytes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     let mut added = 0;
     for record in records {
-        let rows = insert.execute(params![
+        let stands: i64 = last
+            .query_row(params![campaign, record.audience, record.device], |row| {
+                row.get(0)
+            })?;
+        let number = record.number as i64;
+        if number <= stands {
+            continue;
+        }
+        // After a failed write nothing that followed it may be kept: a log has no holes.
+        if number > stands + 1 {
+            return Err(StoreError::Gap);
+        }
+        insert.execute(params![
             campaign,
             record.audience,
             record.device,
-            record.number as i64,
+            number,
             record.chain,
             record.bytes.as_ref(),
         ])?;
-        if rows > 0 {
-            added += record.bytes.len() as i64;
-        }
+        added += record.bytes.len() as i64;
     }
     db.prepare_cached("UPDATE campaigns SET bytes = bytes + ?2 WHERE id = ?1")?
         .execute(params![campaign, added])?;
