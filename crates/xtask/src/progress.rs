@@ -32,14 +32,14 @@ impl Progress {
     pub fn step(&mut self, name: &str, work: impl FnOnce() -> Result<Outcome>) -> Result<()> {
         self.started += 1;
         let heading = format!("[{}/{}] {name}", self.started, self.total);
-        print!("{heading} … ");
-        std::io::stdout().flush()?;
+        eprint!("{heading} … ");
+        std::io::stderr().flush()?;
         let begun = Instant::now();
         let outcome = work().with_context(|| format!("step “{name}” failed"))?;
         match outcome {
-            Outcome::AlreadyThere(what) => println!("already there{}", suffix(&what)),
+            Outcome::AlreadyThere(what) => eprintln!("already there{}", suffix(&what)),
             Outcome::Done(what) => {
-                println!(
+                eprintln!(
                     "{heading}: done in {}{}",
                     human(begun.elapsed()),
                     suffix(&what)
@@ -52,7 +52,7 @@ impl Progress {
 
 /// Says, below a step's heading, what is being done now.
 pub fn say(what: &str) {
-    println!("\n      {what}");
+    eprintln!("\n      {what}");
 }
 
 fn suffix(what: &str) -> String {

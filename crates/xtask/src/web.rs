@@ -82,7 +82,7 @@ fn build(fast: bool, wasm_only: bool) -> Result<()> {
     }
     bundle(&tools)?;
     for asset in assets()? {
-        println!("      {asset}");
+        eprintln!("      {asset}");
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ fn target_dir(fast: bool) -> PathBuf {
 }
 
 fn compile(fast: bool) -> Result<()> {
-    println!("wasm modules …");
+    eprintln!("wasm modules …");
     let begun = Instant::now();
     let mut cargo = wasm::cargo("build")?.args(["--profile", PROFILE, "--target-dir"]);
     cargo = cargo.arg(target_dir(fast)).args(module_packages());
@@ -103,7 +103,7 @@ fn compile(fast: bool) -> Result<()> {
             .env("CARGO_PROFILE_WEB_INCREMENTAL", "true");
     }
     cargo.run()?;
-    println!("wasm modules: {}", human(begun.elapsed()));
+    eprintln!("wasm modules: {}", human(begun.elapsed()));
     Ok(())
 }
 
@@ -117,7 +117,7 @@ fn bind(tools: &Path, module: &Module, fast: bool) -> Result<()> {
     let stamp = Stamp::new(&format!("bindings-{}", module.name));
     let inputs = format!("{} {} {fast}", hash_file(&wasm)?, hash_file(tools)?);
     if out.join(format!("{}_bg.wasm", module.name)).is_file() && stamp.holds(&inputs) {
-        println!("bindings of {}: unchanged", module.name);
+        eprintln!("bindings of {}: unchanged", module.name);
         return Ok(());
     }
     let begun = Instant::now();
@@ -131,7 +131,7 @@ fn bind(tools: &Path, module: &Module, fast: bool) -> Result<()> {
     }
     cmd.run()?;
     stamp.set(&inputs)?;
-    println!("bindings of {}: {}", module.name, human(begun.elapsed()));
+    eprintln!("bindings of {}: {}", module.name, human(begun.elapsed()));
     Ok(())
 }
 
@@ -154,23 +154,23 @@ fn bundle(tools: &Path) -> Result<()> {
     let inputs = hash_tree(&inputs)?;
     let stamp = Stamp::new("bundle");
     if paths::dist().join("index.html").is_file() && stamp.holds(&inputs) {
-        println!("app: unchanged");
+        eprintln!("app: unchanged");
         return Ok(());
     }
-    println!("app …");
+    eprintln!("app …");
     let begun = Instant::now();
     Cmd::new("npm")
         .args(["run", "--silent", "build"])
         .dir(paths::web())
         .run()?;
-    println!("app: {}", human(begun.elapsed()));
+    eprintln!("app: {}", human(begun.elapsed()));
     let begun = Instant::now();
     Cmd::new(tools)
         .args(["heavy", "compress"])
         .arg(paths::dist())
         .run()?;
     stamp.set(&inputs)?;
-    println!("compressed files: {}", human(begun.elapsed()));
+    eprintln!("compressed files: {}", human(begun.elapsed()));
     Ok(())
 }
 

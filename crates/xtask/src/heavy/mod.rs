@@ -52,6 +52,7 @@ pub enum Part {
 /// Runs one part.
 pub fn run(part: &Part) -> Result<()> {
     match part {
+        #[cfg(feature = "web")]
         Part::Glue {
             wasm,
             name,
