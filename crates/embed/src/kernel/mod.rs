@@ -97,20 +97,20 @@ impl Tile for Portable {
         let weights = &weights.as_chunks::<{ 2 * BLOCK }>().0[..inputs / 2];
         for (m, sums) in sums.iter_mut().enumerate() {
             let row = &rows[m * inputs..][..inputs];
-            let mut total = [0_i32; BLOCK];
+            // Products of even and of odd inputs apart: a lane for each weight, as they stand,
+            // which is the form that compilers vectorise. Wraps like the vector kernels do, though
+            // finite activations cannot make it.
+            let mut lanes = [0_i32; 2 * BLOCK];
             for (pair, weights) in row.as_chunks::<2>().0.iter().zip(weights) {
-                let [even, odd] = pair.map(i32::from);
-                for o in 0..BLOCK {
-                    // Cannot overflow for finite activations; wraps like the vector kernels do.
-                    let product = even
-                        .wrapping_mul(i32::from(weights[2 * o].cast_signed()))
-                        .wrapping_add(
-                            odd.wrapping_mul(i32::from(weights[2 * o + 1].cast_signed())),
-                        );
-                    total[o] = total[o].wrapping_add(product);
+                for (lane, (sum, weight)) in lanes.iter_mut().zip(weights).enumerate() {
+                    let product = i32::from(pair[lane % 2])
+                        .wrapping_mul(i32::from(i16::from(weight.cast_signed())));
+                    *sum = sum.wrapping_add(product);
                 }
             }
-            *sums = total;
+            for (sum, [even, odd]) in sums.iter_mut().zip(lanes.as_chunks::<2>().0) {
+                *sum = even.wrapping_add(*odd);
+            }
         }
     }
 }
