@@ -204,8 +204,8 @@ impl RecallIndex {
         let mut intake = Intake::default();
         let lexicon = &mut self.lexicon;
         let mut names = DefaultHasher::new();
-        lexicon.read(&mut intake, Field::Title, &document.title, |term| {
-            names.write_u32(term);
+        lexicon.read(&mut intake, Field::Title, &document.title, |word| {
+            feed(&mut names, word);
         });
         for alias in &document.aliases {
             lexicon.read(&mut intake, Field::Aliases, alias, |_| {});
@@ -219,8 +219,8 @@ impl RecallIndex {
         }
         let mut body = DefaultHasher::new();
         let mut count = 0;
-        lexicon.read(&mut intake, Field::Body, &document.text, |term| {
-            body.write_u32(term);
+        lexicon.read(&mut intake, Field::Body, &document.text, |word| {
+            feed(&mut body, word);
             count += 1;
         });
         if count < MIN_DUPLICATE_WORDS {
@@ -492,6 +492,12 @@ impl RecallIndex {
         }
         self.dead = 0;
     }
+}
+
+/// Adds a word to a fingerprint, with an end that no word contains.
+fn feed(fingerprint: &mut DefaultHasher, word: &str) {
+    fingerprint.write(word.as_bytes());
+    fingerprint.write_u8(0xff);
 }
 
 /// A span of the pool while scores gather.

@@ -105,13 +105,13 @@ pub(crate) struct Intake {
 }
 
 impl Lexicon {
-    /// Reads one field. Calls `each` with every term in order.
+    /// Reads one field. Calls `each` with every folded word in order.
     pub(crate) fn read(
         &mut self,
         intake: &mut Intake,
         field: Field,
         text: &str,
-        mut each: impl FnMut(u32),
+        mut each: impl FnMut(&str),
     ) {
         for range in words(text) {
             let Some(term) = self.intern(&text[range]) else {
@@ -119,7 +119,7 @@ impl Lexicon {
             };
             intake.counts.push((term, field.weight()));
             intake.length = intake.length.saturating_add(field.weight());
-            each(term);
+            each(&self.scratch);
         }
     }
 
@@ -194,6 +194,7 @@ impl Lexicon {
         moved
     }
 
+    /// The term of a word, new if need be; leaves the folded word in `scratch`.
     fn intern(&mut self, word: &str) -> Option<u32> {
         let mut folded = std::mem::take(&mut self.scratch);
         fold_into(word, &mut folded);

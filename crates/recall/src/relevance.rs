@@ -12,8 +12,8 @@ pub fn relevance_percent(meaning: Option<f32>, coverage: f32) -> u8 {
         0.0
     };
     let logit = match meaning.filter(|cosine| cosine.is_finite()) {
-        Some(cosine) => -3.6 + 8.0 * cosine.clamp(-1.0, 1.0) + 2.4 * coverage,
-        None => -2.2 + 4.0 * coverage,
+        Some(cosine) => -4.8 + 8.0 * cosine.clamp(-1.0, 1.0) + 2.4 * coverage,
+        None => -3.2 + 4.8 * coverage,
     };
     let share = 1.0 / (1.0 + (-logit).exp());
     (share * 100.0).round().clamp(1.0, 99.0) as u8

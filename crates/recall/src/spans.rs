@@ -248,13 +248,13 @@ impl Pack {
             return;
         };
         let chars = block.iter().map(|(_, line)| line.chars().count() + 1).sum();
-        if !self.fits(*last, chars) {
+        if !self.fits(*first, *last, chars) {
             self.close();
         }
         let whole = last - first < MAX_SPAN_LINES && chars <= MAX_SPAN_CHARS;
         for (number, line) in block {
             let chars = line.chars().count() + 1;
-            if !whole && !self.fits(*number, chars) {
+            if !whole && !self.fits(*number, *number, chars) {
                 self.close();
             }
             if chars <= MAX_SPAN_CHARS {
@@ -268,10 +268,12 @@ impl Pack {
         }
     }
 
-    /// Whether a line (or a block that ends there) still fits the span being gathered.
-    fn fits(&self, line: usize, chars: usize) -> bool {
+    /// Whether the lines from `first` to `last` still fit the span being gathered, with the blank
+    /// lines before them.
+    fn fits(&self, first: usize, last: usize, chars: usize) -> bool {
         self.text.is_empty()
-            || (line - self.start < MAX_SPAN_LINES && self.chars + chars <= MAX_SPAN_CHARS)
+            || (last - self.start < MAX_SPAN_LINES
+                && self.chars + (first - self.end) + chars <= MAX_SPAN_CHARS)
     }
 
     fn push(&mut self, number: usize, line: &str, chars: usize) {
@@ -281,6 +283,7 @@ impl Pack {
             for _ in self.end..number {
                 self.text.push('\n');
             }
+            self.chars += number - self.end;
         }
         self.text.push_str(line);
         self.chars += chars;
