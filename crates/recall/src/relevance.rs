@@ -4,7 +4,8 @@
 ///
 /// `meaning` is the cosine with the question, if both have a vector; `coverage` is the share of
 /// the question's word weight that the span holds, 0 to 1. The result is 1 to 99: nothing is ever
-/// certain or ruled out, and it never decides whether a hit is shown. Constants: `docs/recall.md`.
+/// certain or ruled out, and it never decides whether a hit is shown. The constants are set by hand against
+/// measured shares of right answers; `docs/recall.md` says how.
 pub fn relevance_percent(meaning: Option<f32>, coverage: f32) -> u8 {
     let coverage = if coverage.is_finite() {
         coverage.clamp(0.0, 1.0)
