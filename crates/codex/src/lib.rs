@@ -11,6 +11,7 @@
 
 mod batch;
 mod change;
+mod diff;
 mod doc;
 mod entry;
 mod fields;

@@ -4,6 +4,7 @@ use automerge::transaction::Transactable;
 use automerge::{AutomergeError, ObjId, ROOT, ScalarValue};
 use serde::{Deserialize, Serialize};
 
+use crate::diff;
 use crate::doc::{ALIAS, DocError, EntryDoc, THREAD};
 use crate::fields::{FieldError, FieldName, Patch, PlainField, body_too_long};
 use crate::ids::{AuthorId, Revision};
@@ -74,6 +75,15 @@ pub struct Splice {
     pub insert: String,
 }
 
+impl Splice {
+    /// The few splices that lead from `old` to `new`: ascending, apart, all in the coordinates of
+    /// `old`, as [`EntryDoc::splice`] takes them. Words are compared, then narrowed to the
+    /// characters that differ.
+    pub fn between(old: &str, new: &str) -> Vec<Self> {
+        diff::splices(old, new)
+    }
+}
+
 /// A body edit that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spliced {
@@ -124,10 +134,15 @@ impl EntryDoc {
             }
         }
         let body = match &patch.body {
-            Some(new) if *new != read::body(&self.doc, &heads) => {
-                Some((self.body_id(&heads)?, new))
+            Some(new) => {
+                let splices = diff::splices(&read::body(&self.doc, &heads), new);
+                if splices.is_empty() {
+                    None
+                } else {
+                    Some((self.body_id(&heads)?, splices))
+                }
             }
-            _ => None,
+            None => None,
         };
         let nothing = plain.is_empty()
             && body.is_none()
@@ -147,8 +162,8 @@ impl EntryDoc {
             for key in drop_threads.iter().chain(&drop_aliases) {
                 tx.delete(ROOT, key.as_str())?;
             }
-            if let Some((id, new)) = body {
-                tx.update_text(&id, new)?;
+            if let Some((id, splices)) = body {
+                put_splices(tx, &id, &splices)?;
             }
             Ok(())
         })?;
@@ -174,12 +189,7 @@ impl EntryDoc {
         }
         let id = self.body_id(&heads)?;
         let isolated = (heads != self.doc.get_heads()).then_some(heads.as_slice());
-        let change = self.transact(isolated, by, now_ms, |tx| {
-            for splice in splices.iter().rev() {
-                tx.splice_text(&id, splice.at, splice.delete as isize, &splice.insert)?;
-            }
-            Ok(())
-        })?;
+        let change = self.transact(isolated, by, now_ms, |tx| put_splices(tx, &id, splices))?;
         Ok(change.map(|change| Spliced {
             change,
             branch: self.latest_branch(),
@@ -268,6 +278,19 @@ impl EntryDoc {
             .collect();
         (added, dropped)
     }
+}
+
+/// Makes splices that are ascending and in the coordinates of the text before any of them: from
+/// the last to the first, so that none moves another.
+fn put_splices(
+    tx: &mut impl Transactable,
+    body: &ObjId,
+    splices: &[Splice],
+) -> Result<(), AutomergeError> {
+    for splice in splices.iter().rev() {
+        tx.splice_text(body, splice.at, splice.delete as isize, &splice.insert)?;
+    }
+    Ok(())
 }
 
 fn put_plain(
