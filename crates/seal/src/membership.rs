@@ -6,8 +6,10 @@
 //! 3. of the claims on an invite that counts, made no later than it expires by their own time,
 //!    the first `uses` by (time, identifier) count; each gives its device the invite's role;
 //! 4. a device with several roles has the most powerful one;
-//! 5. a lockbox counts when its signer is keeper or co-keeper and its recipient may read the
-//!    audience.
+//! 5. a lockbox counts when its signer is keeper or co-keeper and its recipient's role allows the
+//!    audience;
+//! 6. a co-keeper belongs to the `keeper` audience once a lockbox of it that counts is addressed
+//!    to it: until then it has no key, and the relay sends it nothing that it could not open.
 //!
 //! Which claims an invite takes does not depend on anyone's role, so rules 1 to 4 only ever add,
 //! and the fixpoint exists whatever the order. Nobody can give themselves a role: the chain of
@@ -67,6 +69,8 @@ pub struct Membership {
     members: BTreeMap<DeviceId, Member>,
     /// Statements that count, those that others rest on first.
     counting: Vec<StatementId>,
+    /// Who has been given the `keeper` key.
+    keyed: BTreeSet<DeviceId>,
 }
 
 impl Membership {
@@ -78,6 +82,7 @@ impl Membership {
             statements: BTreeMap::new(),
             members: BTreeMap::new(),
             counting: Vec::new(),
+            keyed: BTreeSet::new(),
         }
     }
 
@@ -286,18 +291,23 @@ impl Membership {
                 }
             }
         }
+        let mut keyed = BTreeSet::new();
         for (id, held) in &self.statements {
             if let Assertion::Lockbox(lockbox) = held.assertion()
                 && keeps(&members, &lockbox.by)
                 && members
                     .get(&lockbox.to)
-                    .is_some_and(|member| reads(member, lockbox.audience))
+                    .is_some_and(|member| entitled(member, lockbox.audience))
             {
                 counting.push(*id);
+                if lockbox.audience == Audience::Keeper {
+                    keyed.insert(lockbox.to);
+                }
             }
         }
         self.members = members;
         self.counting = counting;
+        self.keyed = keyed;
     }
 
     /// The device's role, if it is a member.
@@ -317,16 +327,17 @@ impl Membership {
 
     /// Whether the device's envelopes in this audience are to be believed and passed on.
     pub fn may_write(&self, device: &DeviceId, audience: Audience) -> bool {
-        self.members
-            .get(device)
-            .is_some_and(|member| member.role != Role::Watcher && reads(member, audience))
+        self.role(device) != Some(Role::Watcher) && self.may_read(device, audience)
     }
 
     /// Whether the device may be given this audience's envelopes.
     pub fn may_read(&self, device: &DeviceId, audience: Audience) -> bool {
-        self.members
-            .get(device)
-            .is_some_and(|member| reads(member, audience))
+        self.members.get(device).is_some_and(|member| {
+            entitled(member, audience)
+                && (audience != Audience::Keeper
+                    || member.role == Role::Keeper
+                    || self.keyed.contains(device))
+        })
     }
 
     /// Every statement in canonical order: those that count, each after what it rests on, then
@@ -452,7 +463,8 @@ impl Membership {
     }
 }
 
-fn reads(member: &Member, audience: Audience) -> bool {
+/// What a role allows, given the key.
+fn entitled(member: &Member, audience: Audience) -> bool {
     match audience {
         Audience::Table => true,
         Audience::Keeper => member.role.keeps(),

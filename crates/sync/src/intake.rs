@@ -64,6 +64,14 @@ impl Intake {
         Some(envelope)
     }
 
+    /// Whether the key for the stream's next envelope is there, if that envelope is.
+    fn can_open_next<S: PeerStore>(&self, stream: Stream, number: u64, store: &S) -> bool {
+        self.waiting
+            .get(&stream)
+            .and_then(|slot| slot.get(&number))
+            .is_some_and(|next| store.has_key(stream.audience, next.header().epoch))
+    }
+
     /// Drops what waits up to and including `number`.
     fn drop_held(&mut self, stream: Stream, number: u64) {
         if let Some(slot) = self.waiting.get_mut(&stream) {
@@ -161,6 +169,9 @@ impl Intake {
         loop {
             let head = run.head(store, stream)?;
             self.drop_held(stream, head.number);
+            if !self.can_open_next(stream, head.number + 1, store) {
+                return Ok(());
+            }
             let Some(envelope) = self.take_held(stream, head.number + 1) else {
                 return Ok(());
             };

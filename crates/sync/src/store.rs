@@ -1,7 +1,7 @@
 //! What a session asks of a replica.
 
 use bytes::Bytes;
-use lore_seal::{DeviceSecret, Envelope, Membership, Statement};
+use lore_seal::{Audience, DeviceSecret, Envelope, Membership, Statement};
 
 use crate::cursor::{Cursor, Stream};
 
@@ -58,6 +58,13 @@ pub trait PeerStore {
     /// Encoded envelopes beyond `after`: of each stream in ascending order without a gap, at most
     /// `max_bytes` in all, but at least one if there is any.
     fn envelopes_after(&self, after: &Cursor, max_bytes: usize) -> Result<Vec<Bytes>, Self::Error>;
+
+    /// Whether the replica holds the key of this audience and epoch. Envelopes that it could not
+    /// open wait, bounded, until a statement brings the key.
+    fn has_key(&self, audience: Audience, epoch: u32) -> bool {
+        let _ = (audience, epoch);
+        true
+    }
 
     /// Opens and applies envelopes, durably, in one transaction. Each is verified, by a member
     /// who may write there, and the next of its stream at this point of the list. `now` is in

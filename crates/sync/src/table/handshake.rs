@@ -154,6 +154,10 @@ impl TableCore {
                 if conn != from {
                     self.send(conn, &Frame::Statements(new.clone()));
                 }
+                // Someone may have come to read what it could not before.
+                if let Some(state) = self.conns.get_mut(&conn) {
+                    state.lagging = true;
+                }
             }
         }
         refused

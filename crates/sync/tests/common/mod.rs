@@ -1,0 +1,105 @@
+//! A table for tests: a keeper, a co-keeper, two players, a scribe and a watcher on one relay.
+
+use lore_seal::{Audience, CampaignId, InviteSeed, Role};
+use lore_sync::sim::{Faults, MemoryStore, World};
+use lore_sync::{Cursor, Limits, PeerStore, Timing};
+
+/// A world with its peers' parts.
+pub(crate) struct Table {
+    /// The world.
+    pub(crate) world: World<MemoryStore>,
+    /// The keeper's index.
+    pub(crate) keeper: usize,
+    /// Everyone who may write to the table, the keeper first.
+    pub(crate) writers: Vec<usize>,
+    /// Who only reads.
+    pub(crate) watcher: usize,
+}
+
+/// The campaign of [`table`]'s keeper for a seed.
+pub(crate) fn founder(seed: u64) -> MemoryStore {
+    let mut bytes = [1; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    MemoryStore::keeper(bytes, [2; 32], [3; 32]).unwrap()
+}
+
+/// A table at which everyone has joined.
+pub(crate) fn table(seed: u64, faults: Faults, limits: Limits, timing: Timing) -> Table {
+    let mut keeper = founder(seed);
+    let campaign: CampaignId = keeper.membership().campaign();
+    let roles = [
+        Role::CoKeeper,
+        Role::Player,
+        Role::Player,
+        Role::Scribe,
+        Role::Watcher,
+    ];
+    let mut joiners = Vec::new();
+    for (index, role) in roles.into_iter().enumerate() {
+        let number = index as u8 + 10;
+        let invitation = InviteSeed::from_bytes([number; 32]);
+        keeper.invite(&invitation, role, 1, [number; 32]).unwrap();
+        let store = MemoryStore::joiner(campaign, [number + 100; 32], invitation, 1_000_000);
+        joiners.push(store.unwrap());
+    }
+    let mut world = World::new(seed, campaign, Faults::none(), limits, timing);
+    let keeper = world.add_peer(keeper);
+    world.run(1_000);
+    let joined: Vec<_> = joiners
+        .into_iter()
+        .map(|store| world.add_peer(store))
+        .collect();
+    let everyone = world.run_until(30_000, |world| {
+        world.store(keeper).membership().members().count() == roles.len() + 1
+    });
+    assert!(everyone, "not everyone joined");
+    world
+        .change(keeper, |store, rng, _| store.grant(rng.bytes()))
+        .unwrap();
+    world.run(2_000);
+    world.set_faults(faults);
+    let (watcher, others) = joined.split_last().unwrap();
+    Table {
+        world,
+        keeper,
+        writers: std::iter::once(keeper)
+            .chain(others.iter().copied())
+            .collect(),
+        watcher: *watcher,
+    }
+}
+
+impl Table {
+    /// Writes one envelope.
+    pub(crate) fn write(&mut self, peer: usize, audience: Audience, text: &[u8]) {
+        let written = self.world.change(peer, |store, rng, _| {
+            store.write(audience, text, rng.bytes())
+        });
+        assert!(written.unwrap(), "peer {peer} has no key");
+    }
+
+    /// Ends every partition, and brings everyone back.
+    pub(crate) fn heal(&mut self) {
+        for peer in 0..self.world.peers() {
+            self.world.set_partitioned(peer, false);
+            self.world.set_online(peer, true);
+        }
+    }
+
+    /// Whether every peer has all that anyone has written and it may read, and the relay's disk
+    /// has it too.
+    pub(crate) fn has_converged(world: &World<MemoryStore>) -> bool {
+        let mut all = Cursor::new();
+        for peer in 0..world.peers() {
+            all.merge(&world.store(peer).cursor().unwrap());
+        }
+        world.disk().covers(&all)
+            && (0..world.peers()).all(|peer| {
+                let store = world.store(peer);
+                let device = store.secret().id();
+                let mut readable = all.clone();
+                readable.retain(|stream, _| store.membership().may_read(&device, stream.audience));
+                store.cursor().unwrap() == readable && world.is_live(peer)
+            })
+    }
+}
