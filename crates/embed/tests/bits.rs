@@ -4,7 +4,7 @@ mod common;
 
 use std::num::NonZeroUsize;
 
-use common::{model, weights};
+use common::{hex, model, weights};
 use lore_embed::{Kernel, MODEL_ID, Model, Vector};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -59,11 +59,7 @@ fn the_fixed_texts_have_the_recorded_bits() {
             hash.update(value.to_le_bytes());
         }
     }
-    let hash: String = hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = hex(&hash.finalize());
     assert_eq!(golden["modelId"], MODEL_ID);
     assert_eq!(golden["sha256"], hash.as_str());
 }

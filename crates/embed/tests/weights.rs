@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::weights;
+use common::{hex, weights};
 use lore_embed::{MODEL_ID, Model, PACKED_BYTES, PACKED_SHA256, WeightsError};
 use sha2::{Digest, Sha256};
 
@@ -26,10 +26,7 @@ fn resealed(mut file: Vec<u8>) -> Vec<u8> {
 #[test]
 fn the_packed_file_is_the_pinned_one() {
     let file = weights();
-    let hash: String = Sha256::digest(&file)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = hex(&Sha256::digest(&file));
     assert_eq!((hash.as_str(), file.len()), (PACKED_SHA256, PACKED_BYTES));
     assert_eq!(Model::from_vec(file).expect("sound").id(), MODEL_ID);
 }

@@ -38,3 +38,12 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f64 {
     };
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
+}
