@@ -7,7 +7,8 @@
  */
 
 const path = /^\/j\/([^/]+)\/?$/.exec(location.pathname);
-const whole = path !== null && location.hash.length > 1 ? location.href : null;
+// Without a query: some messengers add one of their own to every link.
+const whole = path !== null && location.hash.length > 1 ? location.origin + location.pathname + location.hash : null;
 if (whole !== null) history.replaceState(null, '', location.pathname);
 
 let link = whole;
