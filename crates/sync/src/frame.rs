@@ -100,6 +100,8 @@ pub enum Frame {
         cursor: Cursor,
         /// Digest of the statements that the sender holds.
         statements: [u8; 32],
+        /// Whether the sender wants the receiver's own `Have` in return. An answer never does.
+        answer: bool,
     },
     /// Encoded envelopes; of each stream in ascending order.
     Envelopes(Vec<Bytes>),

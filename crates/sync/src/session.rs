@@ -288,9 +288,9 @@ impl PeerSession {
             // What flew so long without a word is lost.
             self.flying.clear();
             self.sent = self.remote.clone().unwrap_or_default();
-            self.say_have(store, now)?;
+            self.say_have(store, true, now)?;
         } else if now - self.last_have >= self.timing.have_ms {
-            self.say_have(store, now)?;
+            self.say_have(store, true, now)?;
             self.pings += 1;
             self.send(&Frame::Ping(self.pings));
             self.send_presence();
@@ -352,12 +352,22 @@ impl PeerSession {
                     self.phase = Phase::Open;
                     self.events.push_back(Event::Welcome { role });
                     self.compare_statements(store, statements, now);
-                    self.say_have(store, now)?;
+                    // The relay says its own unasked.
+                    self.say_have(store, false, now)?;
                     self.send_presence();
                 }
             }
             Frame::Statements(items) => self.on_statements(&items, store, now)?,
-            Frame::Have { cursor, statements } => self.on_have(&cursor, statements, store, now)?,
+            Frame::Have {
+                cursor,
+                statements,
+                answer,
+            } => {
+                self.on_have(&cursor, statements, store, now)?;
+                if answer {
+                    self.say_have(store, false, now)?;
+                }
+            }
             Frame::Envelopes(items) => self.on_envelopes(&items, store, now)?,
             Frame::Ack(cursor) => self.on_ack(cursor, store, now)?,
             Frame::Presence { device, sealed } => {
@@ -470,6 +480,7 @@ impl PeerSession {
     fn say_have<S: PeerStore>(
         &mut self,
         store: &S,
+        answer: bool,
         now: i64,
     ) -> Result<(), SessionError<S::Error>> {
         self.last_have = now;
@@ -477,6 +488,7 @@ impl PeerSession {
         self.send(&Frame::Have {
             cursor: self.intake.advertised(own),
             statements: store.membership().digest(),
+            answer,
         });
         Ok(())
     }
@@ -506,7 +518,7 @@ impl PeerSession {
                 self.events.push_back(Event::CatchingUp { behind, ahead });
             }
         } else if behind > 0 && now - self.last_have >= self.timing.retry_ms {
-            self.say_have(store, now)?;
+            self.say_have(store, true, now)?;
         }
         self.settle(store, now)
     }
@@ -546,7 +558,7 @@ impl PeerSession {
             self.events.push_back(Event::Delivered(received));
         }
         if gap && self.phase == Phase::Open && now - self.last_have >= self.timing.retry_ms {
-            self.say_have(store, now)?;
+            self.say_have(store, true, now)?;
         }
         self.settle(store, now)
     }

@@ -77,13 +77,7 @@ fn assert_converges(table: &mut Table) {
         ..Faults::bad()
     });
     let reached = table.world.run_until(600_000, Table::has_converged);
-    assert!(
-        reached,
-        "no convergence: {:#?}",
-        (0..table.world.peers())
-            .map(|peer| table.world.store(peer).cursor())
-            .collect::<Vec<_>>()
-    );
+    assert!(reached, "no convergence: {}", table.describe());
     let world = &table.world;
     assert_eq!(world.violations(), &[] as &[String]);
     let mut logs: BTreeMap<Stream, Vec<_>> = BTreeMap::new();

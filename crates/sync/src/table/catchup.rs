@@ -26,7 +26,12 @@ impl TableCore {
         if let Some(state) = self.conns.get_mut(&conn) {
             state.last_have = now;
         }
-        self.send(conn, &Frame::Have { cursor, statements });
+        let have = Frame::Have {
+            cursor,
+            statements,
+            answer: false,
+        };
+        self.send(conn, &have);
     }
 
     pub(super) fn on_have(
@@ -34,6 +39,7 @@ impl TableCore {
         conn: ConnId,
         cursor: &Cursor,
         statements: [u8; 32],
+        answer: bool,
         now: i64,
     ) {
         self.offer_statements(conn, statements, now);
@@ -57,7 +63,7 @@ impl TableCore {
         if !ack.is_empty() {
             self.send(conn, &Frame::Ack(ack));
         }
-        if !readable.covers(cursor) {
+        if answer || !readable.covers(cursor) {
             self.say_have(conn, now);
         }
         self.pump(conn, now);

@@ -273,7 +273,11 @@ impl TableCore {
             // Whoever has not proven membership is told nothing, whatever it sends.
             _ if !open => {}
             Frame::Statements(items) => self.on_statements(conn, &items, now),
-            Frame::Have { cursor, statements } => self.on_have(conn, &cursor, statements, now),
+            Frame::Have {
+                cursor,
+                statements,
+                answer,
+            } => self.on_have(conn, &cursor, statements, answer, now),
             Frame::Envelopes(items) => self.on_envelopes(conn, &items, now),
             Frame::Presence { device, sealed } => self.on_presence(conn, device, sealed, now),
             Frame::Ping(number) => self.send(conn, &Frame::Pong(number)),

@@ -12,8 +12,6 @@ pub(crate) struct Table {
     pub(crate) keeper: usize,
     /// Everyone who may write to the table, the keeper first.
     pub(crate) writers: Vec<usize>,
-    /// Who only reads.
-    pub(crate) watcher: usize,
 }
 
 /// The campaign of [`table`]'s keeper for a seed.
@@ -58,14 +56,13 @@ pub(crate) fn table(seed: u64, faults: Faults, limits: Limits, timing: Timing) -
         .unwrap();
     world.run(2_000);
     world.set_faults(faults);
-    let (watcher, others) = joined.split_last().unwrap();
+    let (_watcher, others) = joined.split_last().unwrap();
     Table {
         world,
         keeper,
         writers: std::iter::once(keeper)
             .chain(others.iter().copied())
             .collect(),
-        watcher: *watcher,
     }
 }
 
@@ -101,5 +98,27 @@ impl Table {
                 readable.retain(|stream, _| store.membership().may_read(&device, stream.audience));
                 store.cursor().unwrap() == readable && world.is_live(peer)
             })
+    }
+
+    /// Where everyone stands, for a failed assertion.
+    pub(crate) fn describe(&self) -> String {
+        let mut out = format!(
+            "relay: {} envelopes",
+            self.world.disk().surplus(&Cursor::new())
+        );
+        for peer in 0..self.world.peers() {
+            let store = self.world.store(peer);
+            let cursor = store.cursor().unwrap();
+            out += &format!(
+                "\npeer {peer} {:?}: {} envelopes, the relay lacks {}, live: {}, {} statements, last event {:?}",
+                store.membership().role(&store.secret().id()),
+                cursor.surplus(&Cursor::new()),
+                cursor.surplus(&self.world.disk()),
+                self.world.is_live(peer),
+                store.membership().statements().count(),
+                self.world.events(peer).last(),
+            );
+        }
+        out
     }
 }
