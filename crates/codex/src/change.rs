@@ -1,9 +1,8 @@
 //! Encoded changes from elsewhere: read with care before a document sees them.
 
-use std::collections::HashMap;
+use automerge::Change;
 
-use automerge::{ActorId, Automerge, Change};
-
+use crate::columns;
 use crate::ids::AuthorId;
 use crate::limits;
 
@@ -56,6 +55,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Change, ChangeError> {
     if bytes.get(..4) != Some(&MAGIC) || bytes.get(8) != Some(&PLAIN_CHANGE) {
         return Err(damaged("not a plain change"));
     }
+    if !columns::bounded(body(bytes).unwrap_or_default()) {
+        return Err(damaged("its operations cannot be counted, or are too many"));
+    }
     let change = Change::try_from(bytes).map_err(damaged)?;
     // The checksum is the beginning of the change's hash; Automerge leaves comparing it to us.
     if bytes.get(4..8) != Some(&change.hash().0[..4]) {
@@ -67,34 +69,16 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Change, ChangeError> {
     if !(0..=limits::LATEST_MS).contains(&change.timestamp()) {
         return Err(ChangeError::Time);
     }
+    let ascending = change.deps().windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending || change.is_empty() || change.author().is_some() {
+        return Err(damaged("not a change of ours"));
+    }
     Ok(change)
 }
 
-/// Whether changes fit what they build on, asked in the order in which they will be applied.
-pub(crate) struct Fit<'a> {
-    doc: &'a Automerge,
-    /// The number of each author's last change, the document's and those admitted.
-    last: HashMap<ActorId, u64>,
-}
-
-impl<'a> Fit<'a> {
-    pub(crate) fn new(doc: &'a Automerge) -> Self {
-        let mut last = HashMap::new();
-        for meta in doc.get_changes_meta(&[]) {
-            let number = last.entry(meta.actor.into_owned()).or_insert(0);
-            *number = meta.seq.max(*number);
-        }
-        Self { doc, last }
-    }
-
-    /// Whether `change` fits; if so it counts as applied.
-    pub(crate) fn admit(&mut self, change: &Change) -> bool {
-        let _ = self.doc;
-        let last = self.last.entry(change.actor_id().clone()).or_insert(0);
-        if change.seq() != *last + 1 {
-            return false;
-        }
-        *last = change.seq();
-        true
-    }
+/// What follows a chunk's header: the magic bytes, the checksum, the type and the length.
+fn body(bytes: &[u8]) -> Option<&[u8]> {
+    let length = bytes.get(9..)?;
+    let end = length.iter().position(|byte| byte & 0x80 == 0)?;
+    length.get(end + 1..)
 }

@@ -18,6 +18,7 @@ use automerge::{
 use crate::change::{self, ChangeError};
 use crate::entry::Entry;
 use crate::fields::{Draft, FieldError, FieldName, PlainField};
+use crate::fit::Ground;
 use crate::ids::{AuthorId, EntryId, Revision};
 use crate::limits;
 use crate::read;
@@ -42,6 +43,8 @@ pub struct EntryDoc {
     /// Changes whose dependencies have not arrived.
     waiting: BTreeMap<ChangeHash, Change>,
     stamps: Option<Stamps>,
+    /// What changes may build on; made when the first one comes from elsewhere.
+    ground: Option<Ground>,
     /// Heads of states seen lately, the latest last.
     seen: VecDeque<(Revision, Vec<ChangeHash>)>,
 }
@@ -155,6 +158,7 @@ impl EntryDoc {
             doc,
             waiting: BTreeMap::new(),
             stamps: None,
+            ground: None,
             seen: VecDeque::new(),
         }
     }
@@ -321,7 +325,9 @@ impl EntryDoc {
                 .iter()
                 .map(|(hash, change)| (*hash, change.clone())),
         );
-        let (ready, refused) = self.take_ready(&mut pool);
+        // Kept only if the changes are: whatever fails below, it is made anew.
+        let mut ground = self.ground.take().unwrap_or_else(|| Ground::of(&self.doc));
+        let (ready, refused) = self.take_ready(&mut pool, &mut ground);
         let bytes: usize = pool.values().map(|change| change.raw_bytes().len()).sum();
         if pool.len() > limits::WAITING_CHANGES || bytes > limits::WAITING_BYTES {
             return Err(DocError::TooManyWaiting);
@@ -354,13 +360,18 @@ impl EntryDoc {
                 };
             }
         }
+        self.ground = Some(ground);
         self.waiting = pool;
         Ok(applied)
     }
 
     /// Takes out of `pool` what can be applied now, each after the ones that it builds on, and
     /// counts what was dropped because it does not fit.
-    fn take_ready(&self, pool: &mut BTreeMap<ChangeHash, Change>) -> (Vec<Change>, usize) {
+    fn take_ready(
+        &self,
+        pool: &mut BTreeMap<ChangeHash, Change>,
+        ground: &mut Ground,
+    ) -> (Vec<Change>, usize) {
         let mut unmet = BTreeMap::new();
         let mut dependents: BTreeMap<ChangeHash, Vec<ChangeHash>> = BTreeMap::new();
         let mut next = VecDeque::new();
@@ -379,14 +390,13 @@ impl EntryDoc {
                 dependents.entry(dep).or_default().push(*hash);
             }
         }
-        let mut fit = change::Fit::new(&self.doc);
         let mut ready = Vec::new();
         let mut refused = 0;
         while let Some(hash) = next.pop_front() {
             let Some(change) = pool.remove(&hash) else {
                 continue;
             };
-            if !fit.admit(&change) {
+            if !ground.admit(&change) {
                 refused += 1;
                 continue;
             }
@@ -441,6 +451,9 @@ impl EntryDoc {
         let stamp = Stamp { at, hash, by };
         self.stamps = Some(Stamps::count(self.stamps, stamp, change.deps().is_empty()));
         self.remember(vec![hash]);
+        if let Some(ground) = &mut self.ground {
+            ground.count(&change.decode());
+        }
         Ok(Some(change.raw_bytes().to_vec()))
     }
 

@@ -11,10 +11,12 @@
 
 mod batch;
 mod change;
+mod columns;
 mod diff;
 mod doc;
 mod entry;
 mod fields;
+mod fit;
 mod history;
 mod ids;
 pub mod limits;
