@@ -109,6 +109,8 @@ impl Batch {
     }
 }
 
+// By value, so that it can be given to `map_err` as it is.
+#[allow(clippy::needless_pass_by_value)]
 fn damaged(reason: impl ToString) -> BatchError {
     BatchError::Damaged {
         reason: reason.to_string(),

@@ -34,6 +34,8 @@ const MAGIC: [u8; 4] = [0x85, 0x6f, 0x4a, 0x83];
 /// The chunk type of an uncompressed change.
 const PLAIN_CHANGE: u8 = 1;
 
+// By value, so that it can be given to `map_err` as it is.
+#[allow(clippy::needless_pass_by_value)]
 fn damaged(reason: impl ToString) -> ChangeError {
     ChangeError::Damaged {
         reason: reason.to_string(),

@@ -127,16 +127,16 @@ fn numbered<'a>(
 
 /// The differing stretches, in bytes of both texts, ascending; `whole` is what is compared.
 fn hunks(
-    (a, b): &(Vec<u32>, Vec<u32>),
+    (old_numbers, new_numbers): &(Vec<u32>, Vec<u32>),
     old_words: &[Range<usize>],
     new_words: &[Range<usize>],
     whole: (&Range<usize>, &Range<usize>),
 ) -> Vec<(Range<usize>, Range<usize>)> {
-    let Some(trace) = search(a, b) else {
+    let Some(trace) = search(old_numbers, new_numbers) else {
         return vec![(whole.0.clone(), whole.1.clone())];
     };
     // Walks back from the end; a step is one word taken out or put in.
-    let (mut x, mut y) = (a.len(), b.len());
+    let (mut x, mut y) = (old_numbers.len(), new_numbers.len());
     let mut steps: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     for (d, reach) in trace.iter().enumerate().rev() {
         let down = goes_down(reach, d, x as isize - y as isize);

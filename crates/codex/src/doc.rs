@@ -122,6 +122,8 @@ pub enum DocError {
     Store(#[from] AutomergeError),
 }
 
+// By value, so that it can be given to `map_err` as it is.
+#[allow(clippy::needless_pass_by_value)]
 fn damaged(reason: impl ToString) -> DocError {
     DocError::Damaged {
         reason: reason.to_string(),
@@ -216,7 +218,7 @@ impl EntryDoc {
         )
         .map_err(damaged)?;
         let mut entry = Self::around(id, doc);
-        entry.stamps = entry.stamps_among(&entry.doc.get_changes_meta(&[]))?;
+        entry.stamps = stamps_among(&entry.doc.get_changes_meta(&[]))?;
         while !rest.is_empty() {
             let (bytes, after) = take_block(rest)?;
             let change = change::parse(bytes).map_err(damaged)?;
@@ -224,19 +226,6 @@ impl EntryDoc {
             rest = after;
         }
         Ok(entry)
-    }
-
-    fn stamps_among(
-        &self,
-        metas: &[automerge::ChangeMetadata<'_>],
-    ) -> Result<Option<Stamps>, DocError> {
-        let mut stamps = None;
-        for meta in metas {
-            let stamp = Stamp::new(meta.timestamp, meta.hash, meta.actor.to_bytes())
-                .ok_or_else(|| damaged("a change by no author"))?;
-            stamps = Some(Stamps::count(stamps, stamp, meta.deps.is_empty()));
-        }
-        Ok(stamps)
     }
 
     /// The saved form: a version byte, the Automerge document and the changes that wait, each
@@ -273,16 +262,13 @@ impl EntryDoc {
 
     /// The hashes of changes that others wait for, sorted: to be asked for.
     pub fn missing(&self) -> Vec<[u8; 32]> {
-        let mut missing: BTreeSet<_> = self
+        let missing: BTreeSet<_> = self
             .waiting
             .values()
-            .flat_map(|change| change.deps())
+            .flat_map(Change::deps)
             .filter(|dep| !self.has(dep) && !self.waiting.contains_key(dep))
             .collect();
-        std::mem::take(&mut missing)
-            .into_iter()
-            .map(|hash| hash.0)
-            .collect()
+        missing.into_iter().map(|hash| hash.0).collect()
     }
 
     /// The encoded changes of the entry, each after the ones that it builds on.
@@ -493,6 +479,17 @@ impl EntryDoc {
         }
         crate::history::frontier(&self.doc, revision)
     }
+}
+
+/// The first and the latest of these changes.
+fn stamps_among(metas: &[automerge::ChangeMetadata<'_>]) -> Result<Option<Stamps>, DocError> {
+    let mut stamps = None;
+    for meta in metas {
+        let stamp = Stamp::new(meta.timestamp, meta.hash, meta.actor.to_bytes())
+            .ok_or_else(|| damaged("a change by no author"))?;
+        stamps = Some(Stamps::count(stamps, stamp, meta.deps.is_empty()));
+    }
+    Ok(stamps)
 }
 
 fn encoded(changes: &[Change]) -> Vec<Vec<u8>> {

@@ -418,6 +418,7 @@ impl Patch {
 }
 
 /// Tells a field that is `null` from one that is absent.
+#[allow(clippy::option_option)] // absent, cleared, set: three cases, as JSON has them
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

@@ -109,7 +109,7 @@ proptest! {
         let first = doc.revision();
         let mut replicas = [doc, EntryDoc::empty(id()), EntryDoc::empty(id())];
         for replica in &mut replicas[1..] {
-            replica.apply(&[change.clone()]).unwrap();
+            replica.apply(std::slice::from_ref(&change)).unwrap();
         }
         let mut sent = vec![change];
         for (n, (at, op, reach)) in ops.into_iter().enumerate() {

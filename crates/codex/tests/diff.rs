@@ -31,8 +31,12 @@ fn equal_texts_need_no_splice() {
 
 #[test]
 fn texts_that_share_nothing_are_replaced_at_once() {
-    let a: String = (0..40_000).map(|n| format!("a{n} ")).collect();
-    let b: String = (0..40_000).map(|n| format!("b{n}\n")).collect();
+    let text = |word: &str| {
+        (0..40_000)
+            .map(|n| format!("{word}{n}"))
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = (text("a").join(" "), text("b").join("\n"));
     let splices = Splice::between(&a, &b);
     assert_eq!(splices.len(), 1);
     assert_eq!(followed(&a, &splices), b);
