@@ -193,33 +193,65 @@ impl Replica {
     /// As a keeper's device: gives the `keeper` key to co-keepers who lack it. Returns whether
     /// there were any.
     pub fn grant_keys(&mut self, id: CampaignId) -> Result<bool, StoreError> {
-        self.transact(|replica| {
-            let Self {
-                campaigns,
-                host,
-                secret,
-                device,
-                ..
-            } = replica;
-            let Some(state) = campaigns.get(&id) else {
-                return Ok(false);
-            };
-            let Some(key) = state.keys.get(&(Audience::Keeper, FIRST_EPOCH)) else {
-                return Ok(false);
-            };
-            if !state.membership.role(device).is_some_and(Role::keeps) {
-                return Ok(false);
-            }
-            let made = state
-                .membership
-                .grant_keeper_lockboxes(secret, (FIRST_EPOCH, key), || draw(host.as_mut()))
-                .map_err(|error| StoreError::Damaged(error.to_string()))?;
-            let granted = !made.is_empty();
-            for statement in made {
-                replica.take_statement(id, statement)?;
-            }
-            Ok(granted)
-        })
+        // Most of the time there is nothing to do, and that must cost no transaction.
+        let state = self.campaign(id)?;
+        if state.membership.awaiting_keeper_key(FIRST_EPOCH).is_empty() {
+            return Ok(false);
+        }
+        self.transact(|replica| replica.grant(id))
+    }
+
+    /// As [`Self::grant_keys`], within a transaction that is open already.
+    pub(crate) fn grant(&mut self, id: CampaignId) -> Result<bool, StoreError> {
+        self.campaign(id)?;
+        let Self { campaigns, host, secret, device, .. } = self;
+        let Some(state) = campaigns.get(&id) else { return Ok(false) };
+        let Some(key) = state.keys.get(&(Audience::Keeper, FIRST_EPOCH)) else {
+            return Ok(false);
+        };
+        if !state.membership.role(device).is_some_and(Role::keeps) {
+            return Ok(false);
+        }
+        let made = state
+            .membership
+            .grant_keeper_lockboxes(secret, (FIRST_EPOCH, key), || draw(host.as_mut()))
+            .map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let granted = !made.is_empty();
+        for statement in made {
+            self.take_statement(id, statement)?;
+        }
+        Ok(granted)
+    }
+
+    /// Removes a campaign from this codex, and every trace of it.
+    pub(crate) fn drop_campaign(&mut self, id: CampaignId) -> Result<(), StoreError> {
+        let key = id.to_bytes();
+        self.conn.execute(
+            "DELETE FROM changes WHERE entry IN (SELECT entry FROM documents WHERE campaign = ?1)",
+            [&key[..]],
+        )?;
+        self.conn.execute(
+            "DELETE FROM vectors WHERE hash IN (SELECT hash FROM spans WHERE campaign = ?1)
+               AND hash NOT IN (SELECT hash FROM spans WHERE campaign <> ?1)",
+            [&key[..]],
+        )?;
+        self.conn.execute(
+            "DELETE FROM embed_queue WHERE hash NOT IN (SELECT hash FROM spans WHERE campaign <> ?1)",
+            [&key[..]],
+        )?;
+        for table in [
+            "documents", "entries", "entry_threads", "spans", "tombstones", "log", "heads",
+            "profiles", "epoch_keys", "statements",
+        ] {
+            self.conn
+                .execute(&format!("DELETE FROM {table} WHERE campaign = ?1"), [&key[..]])?;
+        }
+        self.conn.execute("DELETE FROM campaigns WHERE id = ?1", [&key[..]])?;
+        self.documents.clear();
+        self.campaigns.remove(&id);
+        self.indexes.remove(&id);
+        self.names.retain(|(of, _), _| *of != id);
+        Ok(())
     }
 
     /// Keeps a statement that is new and fits. Returns whether it was.

@@ -21,6 +21,7 @@ mod peer_store;
 mod read;
 mod receive;
 mod replica;
+mod sample;
 mod schema;
 mod view;
 mod write;

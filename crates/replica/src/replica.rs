@@ -134,9 +134,10 @@ impl Replica {
         &self.secret
     }
 
-    /// The connection, for keeping a snapshot where there is no file system.
-    pub fn connection(&self) -> &Connection {
-        &self.conn
+    /// The connection, for keeping a snapshot where there is no file system. Writing through it
+    /// would go around every promise of the replica.
+    pub fn connection(&mut self) -> &mut Connection {
+        &mut self.conn
     }
 
     /// What changed since the last call, oldest first.

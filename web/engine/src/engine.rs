@@ -120,7 +120,6 @@ impl Engine {
                         }));
                     }
                 }
-                _ => {}
             }
         }
         said.dedup();
@@ -259,7 +258,7 @@ impl Engine {
     }
 
     /// The whole codex as bytes.
-    pub fn snapshot(&self) -> Result<Vec<u8>, JsValue> {
+    pub fn snapshot(&mut self) -> Result<Vec<u8>, JsValue> {
         self.replica
             .connection()
             .serialize("main")

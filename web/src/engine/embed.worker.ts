@@ -7,6 +7,7 @@ import type { EmbedderState, FromEmbedder, ServeMessage, ToEmbedder } from './em
 import { JobQueue } from './embed-queue';
 import { Unreachable, WeightsSource } from './embed-weights';
 import init, { Embedder, pinnedId, weightsLength, weightsSha256 } from './pkg/embed/embed.js';
+import moduleUrl from './pkg/embed/embed_bg.wasm?url';
 
 /** Wait before another try to fetch the weights; the browser's `online` event ends it early. */
 const RETRY_MS = 30_000;
@@ -40,7 +41,7 @@ function readable(error: unknown): string {
 /** Loads module and weights, and says how it went. */
 async function load(): Promise<void> {
   try {
-    await init();
+    await init({ module_or_path: moduleUrl });
     embedder = await openModel();
     become({ state: 'ready', modelId: embedder.id() });
   } catch (error) {

@@ -5,6 +5,7 @@ import { Embedding } from './embedding';
 import type { CallMessage, StartMessage } from './messages';
 import { Network } from './network';
 import init, { Engine as WasmEngine } from './pkg/engine/engine.js';
+import moduleUrl from './pkg/engine/engine_bg.wasm?url';
 import { Snapshots } from './snapshot';
 
 const SNAPSHOT_NOTE =
@@ -59,7 +60,7 @@ export class Owner {
     fatal: (error: unknown) => void,
   ): Promise<Owner> {
     performance.mark('engine-fetch');
-    await init();
+    await init({ module_or_path: moduleUrl });
     performance.mark('engine-compiled');
     let engine: WasmEngine | undefined;
     let snapshots: Snapshots | null = null;

@@ -11,8 +11,9 @@ export interface Pipe {
 /** What the relay says of itself at `/relay.json`. */
 interface RelayInfo {
   protocol: number;
-  webtransport?: { url: string; hashes: string[] };
-  websocket?: string;
+  /** SHA-256 of the certificates that it shows now and will show next, in hex. */
+  webtransport?: { port: number; path: string; hashes: { now: string; next: string } };
+  websocket?: { path: string };
 }
 
 /** How long one way of connecting may take, in milliseconds. */
@@ -34,9 +35,13 @@ function within<T>(promise: Promise<T>, what: string): Promise<T> {
   });
 }
 
-function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
-  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+}
+
+/** `localhost` may stand for an address that the relay does not listen on over UDP. */
+function loopback(host: string): string {
+  return host === 'localhost' ? '127.0.0.1' : host;
 }
 
 async function openWebTransport(
@@ -44,10 +49,11 @@ async function openWebTransport(
   base: URL,
   receive: (bytes: Uint8Array) => void,
 ): Promise<Pipe> {
-  const session = new WebTransport(new URL(info.url, base).href, {
-    serverCertificateHashes: info.hashes.map((hash) => ({
+  const url = `https://${loopback(base.hostname)}:${info.port}${info.path}`;
+  const session = new WebTransport(url, {
+    serverCertificateHashes: [info.hashes.now, info.hashes.next].map((hash) => ({
       algorithm: 'sha-256',
-      value: bytesOfBase64(hash),
+      value: bytesOfHex(hash),
     })),
   });
   const ended = session.closed.then(
@@ -138,5 +144,5 @@ export async function openPipe(
     }
   }
   if (only === 'webtransport' || !info.websocket) throw new Error('the relay offers no way in');
-  return openWebSocket(info.websocket, home, receive);
+  return openWebSocket(info.websocket.path, home, receive);
 }
