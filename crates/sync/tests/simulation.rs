@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up has failed
 
+#[allow(dead_code)] // each test program uses its own part
 mod common;
 
 use std::collections::BTreeMap;
