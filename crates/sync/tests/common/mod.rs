@@ -102,23 +102,26 @@ impl Table {
 
     /// Where everyone stands, for a failed assertion.
     pub(crate) fn describe(&self) -> String {
-        let mut out = format!(
+        let relay = format!(
             "relay: {} envelopes",
             self.world.disk().surplus(&Cursor::new())
         );
-        for peer in 0..self.world.peers() {
+        let peers = (0..self.world.peers()).map(|peer| {
             let store = self.world.store(peer);
             let cursor = store.cursor().unwrap();
-            out += &format!(
-                "\npeer {peer} {:?}: {} envelopes, the relay lacks {}, live: {}, {} statements, last event {:?}",
+            format!(
+                "peer {peer} {:?}: {} envelopes, the relay lacks {}, live: {}, {} statements, last event {:?}",
                 store.membership().role(&store.secret().id()),
                 cursor.surplus(&Cursor::new()),
                 cursor.surplus(&self.world.disk()),
                 self.world.is_live(peer),
                 store.membership().statements().count(),
                 self.world.events(peer).last(),
-            );
-        }
-        out
+            )
+        });
+        std::iter::once(relay)
+            .chain(peers)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
