@@ -70,7 +70,10 @@ class World {
   }
 }
 
-const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
+/** Lets every promise that can be settled without an event be settled. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 24; turn += 1) await Promise.resolve();
+}
 
 class Writer {
   text: string;
