@@ -1,2 +1,5 @@
-//! `lore`: a device peer.
-fn main() {}
+//! `lore`: see `lore --help`.
+
+fn main() -> std::process::ExitCode {
+    lore_peer::main()
+}
