@@ -32,11 +32,18 @@ export class Person {
     readonly origin: string,
     readonly transport: Transport,
     private readonly options: PersonOptions,
+    private readonly flags: readonly string[],
   ) {}
 
-  static async arrive(origin: string, transport: Transport, options: PersonOptions = {}): Promise<Person> {
+  /** A person with a new profile; `flags` are further arguments of the browser. */
+  static async arrive(
+    origin: string,
+    transport: Transport,
+    options: PersonOptions = {},
+    flags: readonly string[] = [],
+  ): Promise<Person> {
     const profile = await mkdtemp(join(tmpdir(), 'lore-profile-'));
-    const person = new Person(profile, origin, transport, options);
+    const person = new Person(profile, origin, transport, options, flags);
     await person.openBrowser();
     return person;
   }
@@ -46,7 +53,7 @@ export class Person {
     const context = await chromium.launchPersistentContext(this.profile, {
       executablePath: chromiumPath(),
       headless: true,
-      args: FLAGS,
+      args: [...FLAGS, ...this.flags],
       viewport: { width: 1440, height: 900 },
       ...this.options,
     });
