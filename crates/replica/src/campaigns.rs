@@ -204,8 +204,16 @@ impl Replica {
     /// As [`Self::grant_keys`], within a transaction that is open already.
     pub(crate) fn grant(&mut self, id: CampaignId) -> Result<bool, StoreError> {
         self.campaign(id)?;
-        let Self { campaigns, host, secret, device, .. } = self;
-        let Some(state) = campaigns.get(&id) else { return Ok(false) };
+        let Self {
+            campaigns,
+            host,
+            secret,
+            device,
+            ..
+        } = self;
+        let Some(state) = campaigns.get(&id) else {
+            return Ok(false);
+        };
         let Some(key) = state.keys.get(&(Audience::Keeper, FIRST_EPOCH)) else {
             return Ok(false);
         };
@@ -240,13 +248,24 @@ impl Replica {
             [&key[..]],
         )?;
         for table in [
-            "documents", "entries", "entry_threads", "spans", "tombstones", "log", "heads",
-            "profiles", "epoch_keys", "statements",
+            "documents",
+            "entries",
+            "entry_threads",
+            "spans",
+            "tombstones",
+            "log",
+            "heads",
+            "profiles",
+            "epoch_keys",
+            "statements",
         ] {
-            self.conn
-                .execute(&format!("DELETE FROM {table} WHERE campaign = ?1"), [&key[..]])?;
+            self.conn.execute(
+                &format!("DELETE FROM {table} WHERE campaign = ?1"),
+                [&key[..]],
+            )?;
         }
-        self.conn.execute("DELETE FROM campaigns WHERE id = ?1", [&key[..]])?;
+        self.conn
+            .execute("DELETE FROM campaigns WHERE id = ?1", [&key[..]])?;
         self.documents.clear();
         self.campaigns.remove(&id);
         self.indexes.remove(&id);

@@ -128,29 +128,46 @@ impl LiveSession {
         self.state == LiveState::Live
     }
 
-    /// Bytes to send, frames with their lengths before them.
-    pub fn poll_transmit(&mut self) -> Option<Bytes> {
+    /// The next frame to send over a transport of messages.
+    pub fn poll_message(&mut self) -> Option<Bytes> {
         self.drain();
         self.out.pop_front()
     }
 
-    /// Takes in bytes of the stream, cut anywhere.
+    /// The next bytes to send over a stream: a frame after its length.
+    pub fn poll_stream(&mut self) -> Option<Bytes> {
+        let frame = self.poll_message()?;
+        Some([&length_prefix(&frame)[..], &frame].concat().into())
+    }
+
+    /// Takes in one whole frame, from a transport of messages.
     ///
     /// # Errors
     /// Close the connection on any. What was taken in before is kept.
-    pub fn receive(&mut self, replica: &mut Replica, bytes: &[u8]) -> Result<(), LiveError> {
-        self.buffer.push(bytes);
-        loop {
-            let frame = self.buffer.next().map_err(protocol)?;
-            let Some(frame) = frame else { break };
-            let now = replica.host.now();
-            self.session
-                .on_frame(&frame, &mut replica.store(self.campaign)?, now)
-                .map_err(|error| self.fail(error))?;
-            self.hear(replica)?;
-        }
+    pub fn receive_message(
+        &mut self,
+        replica: &mut Replica,
+        frame: &[u8],
+    ) -> Result<(), LiveError> {
+        let now = replica.host.now();
+        self.session
+            .on_frame(frame, &mut replica.store(self.campaign)?, now)
+            .map_err(|error| self.fail(error))?;
+        self.hear(replica)?;
         self.show(replica)?;
         self.drain();
+        Ok(())
+    }
+
+    /// Takes in bytes of a stream, cut anywhere.
+    ///
+    /// # Errors
+    /// Close the connection on any. What was taken in before is kept.
+    pub fn receive_stream(&mut self, replica: &mut Replica, bytes: &[u8]) -> Result<(), LiveError> {
+        self.buffer.push(bytes);
+        while let Some(frame) = self.buffer.next().map_err(protocol)? {
+            self.receive_message(replica, &frame)?;
+        }
         Ok(())
     }
 
@@ -236,8 +253,6 @@ impl LiveSession {
 
     fn drain(&mut self) {
         while let Some(frame) = self.session.poll_transmit() {
-            self.out
-                .push_back(Bytes::copy_from_slice(&length_prefix(&frame)));
             self.out.push_back(frame);
         }
     }

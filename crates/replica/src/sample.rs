@@ -74,8 +74,13 @@ impl Replica {
             let mut by_audience: BTreeMap<Audience, Vec<BatchItem>> = BTreeMap::new();
             let mut forgotten = Vec::new();
             for entry in replica.entry_ids(campaign)? {
-                let Some(place) = replica.place(entry)? else { continue };
-                by_audience.entry(place.audience).or_default().push(BatchItem::Forget { entry, at });
+                let Some(place) = replica.place(entry)? else {
+                    continue;
+                };
+                by_audience
+                    .entry(place.audience)
+                    .or_default()
+                    .push(BatchItem::Forget { entry, at });
                 replica.erase(entry, campaign, at, author)?;
                 forgotten.push(entry);
             }
@@ -120,9 +125,17 @@ impl Replica {
                 .keys
                 .get(&(Audience::Table, FIRST_EPOCH))
                 .ok_or_else(|| StoreError::Damaged("the table key is missing".into()))?;
-            let invite =
-                Statement::invite(id, &own, &seed, role, None, 1, (FIRST_EPOCH, key), randomness)
-                    .map_err(invalid)?;
+            let invite = Statement::invite(
+                id,
+                &own,
+                &seed,
+                role,
+                None,
+                1,
+                (FIRST_EPOCH, key),
+                randomness,
+            )
+            .map_err(invalid)?;
             let claim = Statement::claim(id, &seed, &secret, now).map_err(invalid)?;
             self.take_statement(id, invite)?;
             self.take_statement(id, claim)?;
@@ -145,14 +158,21 @@ impl Replica {
         outgoing: &mut Outgoing,
     ) -> Result<EntryDoc, WriteError> {
         let author = |name: &str| {
-            let secret = people.get(name).ok_or_else(|| invalid("an author is missing"))?;
+            let secret = people
+                .get(name)
+                .ok_or_else(|| invalid("an author is missing"))?;
             Ok::<_, WriteError>(lore_codex::AuthorId::from_bytes(secret.id().author()))
         };
         let contested = entry.contested.as_ref();
         let unless = |field: &str, value: &Option<String>| {
-            value.clone().filter(|_| contested.is_none_or(|contest| contest.field != field))
+            value
+                .clone()
+                .filter(|_| contested.is_none_or(|contest| contest.field != field))
         };
-        let mut draft = Draft::new(Kind::new(entry.kind.as_str()).map_err(invalid)?, &entry.title);
+        let mut draft = Draft::new(
+            Kind::new(entry.kind.as_str()).map_err(invalid)?,
+            &entry.title,
+        );
         draft.body.clone_from(&entry.body);
         draft.threads = entry.threads.iter().cloned().collect();
         draft.aliases = entry.aliases.iter().cloned().collect();
@@ -168,7 +188,10 @@ impl Replica {
             outgoing
                 .entry((name.to_owned(), audience(entry)))
                 .or_default()
-                .push(BatchItem::Changes { entry: id, changes: vec![change] });
+                .push(BatchItem::Changes {
+                    entry: id,
+                    changes: vec![change],
+                });
         };
         send(&entry.author, change);
         if let Some(contest) = contested {
@@ -178,14 +201,22 @@ impl Replica {
                 let mut own = EntryDoc::load(id, &base).map_err(invalid)?;
                 let text = Some(Some(value.value.clone()));
                 let patch = match contest.field.as_str() {
-                    "when" => Patch { when: text, ..Patch::default() },
-                    _ => Patch { status: text, ..Patch::default() },
+                    "when" => Patch {
+                        when: text,
+                        ..Patch::default()
+                    },
+                    _ => Patch {
+                        status: text,
+                        ..Patch::default()
+                    },
                 };
                 let change = own
                     .revise(&revision, &patch, author(&value.by)?, at + minutes * 60_000)
                     .map_err(invalid)?
                     .ok_or_else(|| invalid("a contested value changes nothing"))?;
-                document.apply(std::slice::from_ref(&change)).map_err(invalid)?;
+                document
+                    .apply(std::slice::from_ref(&change))
+                    .map_err(invalid)?;
                 send(&value.by, change);
             }
         }

@@ -210,13 +210,22 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes in bytes of the connection, cut anywhere. An error ends the session.
-    pub fn session_receive(&mut self, campaign: &str, bytes: &[u8]) -> Result<(), JsValue> {
+    /// Takes in bytes of the connection: cut anywhere where it is a stream, else one whole
+    /// message. An error ends the session.
+    pub fn session_receive(
+        &mut self,
+        campaign: &str,
+        bytes: &[u8],
+        stream: bool,
+    ) -> Result<(), JsValue> {
         let campaign = campaign_of(campaign)?;
         let Some(session) = self.sessions.get_mut(&campaign) else { return Ok(()) };
-        session
-            .receive(&mut self.replica, bytes)
-            .map_err(|error| thrown(CallError::new("session", error)))
+        let taken = if stream {
+            session.receive_stream(&mut self.replica, bytes)
+        } else {
+            session.receive_message(&mut self.replica, bytes)
+        };
+        taken.map_err(|error| thrown(CallError::new("session", error)))
     }
 
     /// A second has passed.
@@ -228,14 +237,18 @@ impl Engine {
             .map_err(|error| thrown(CallError::new("session", error)))
     }
 
-    /// Bytes to send over the connection.
-    pub fn session_poll(&mut self, campaign: &str) -> Result<Option<Vec<u8>>, JsValue> {
-        let campaign = campaign_of(campaign)?;
-        Ok(self
-            .sessions
-            .get_mut(&campaign)
-            .and_then(LiveSession::poll_transmit)
-            .map(|bytes| bytes.to_vec()))
+    /// Bytes to send over the connection: a frame after its length where it is a stream, else one
+    /// message.
+    pub fn session_poll(
+        &mut self,
+        campaign: &str,
+        stream: bool,
+    ) -> Result<Option<Vec<u8>>, JsValue> {
+        let Some(session) = self.sessions.get_mut(&campaign_of(campaign)?) else {
+            return Ok(None);
+        };
+        let frame = if stream { session.poll_stream() } else { session.poll_message() };
+        Ok(frame.map(|bytes| bytes.to_vec()))
     }
 
     /// Where the session stands: `{state, note}` as JSON.

@@ -46,7 +46,7 @@ export class Network {
   flush(): void {
     if (!this.pipe) return;
     for (;;) {
-      const frame = this.host.engine.session_poll(this.campaign);
+      const frame = this.host.engine.session_poll(this.campaign, this.isStream());
       if (!frame) break;
       this.pipe.send(frame);
     }
@@ -82,7 +82,7 @@ export class Network {
       const pipe = await openPipe(this.base, this.host.transport, (bytes) =>
         this.guard(() => {
           if (this.pipe !== pipe) return;
-          this.host.engine.session_receive(this.campaign, bytes);
+          this.receive(bytes);
           this.flush();
           this.host.changed();
         }),
@@ -105,6 +105,22 @@ export class Network {
       this.later(error instanceof Error ? error.message : String(error));
     } finally {
       this.opening = false;
+    }
+  }
+
+  /** WebTransport carries a stream, WebSocket whole messages. */
+  private isStream(): boolean {
+    return this.pipe?.kind === 'webtransport';
+  }
+
+  /** What the session cannot read ends the connection, and only that. */
+  private receive(bytes: Uint8Array): void {
+    try {
+      this.host.engine.session_receive(this.campaign, bytes, this.isStream());
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) throw error;
+      console.error('the connection to the table was given up:', error);
+      this.pipe?.close();
     }
   }
 

@@ -29,6 +29,25 @@ function readable(error: unknown): EngineError {
   return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
 }
 
+/** The last owner's file handles may outlive its lock for a moment: tries of, and between, opening. */
+const OPEN_TRIES = 25;
+const OPEN_AGAIN_MS = 120;
+
+/** The codex on the private file system; nothing where there is none here. */
+async function openFile(): Promise<WasmEngine | undefined> {
+  for (let left = OPEN_TRIES; ; left--) {
+    try {
+      return await WasmEngine.open_opfs();
+    } catch (error) {
+      const { code } = readable(error);
+      if (code === 'no-opfs') return undefined;
+      // A codex that is there but cannot be opened must not be passed over in silence.
+      if (code !== 'busy' || left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, OPEN_AGAIN_MS));
+    }
+  }
+}
+
 export class Owner {
   private readonly networks = new Map<string, Network>();
   private readonly embedding: Embedding;
@@ -65,13 +84,7 @@ export class Owner {
     let engine: WasmEngine | undefined;
     let snapshots: Snapshots | null = null;
     if (!start.snapshot && 'createSyncAccessHandle' in (globalThis.FileSystemFileHandle?.prototype ?? {})) {
-      try {
-        engine = await WasmEngine.open_opfs();
-      } catch (error) {
-        const said = readable(error);
-        // A codex that is there but cannot be opened must not be passed over in silence.
-        if (said.code !== 'no-opfs') throw error;
-      }
+      engine = await openFile();
     }
     if (!engine) {
       snapshots = await Snapshots.open();
