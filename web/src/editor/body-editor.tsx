@@ -1,11 +1,11 @@
 /** The editor of an entry's text, live with everyone who has it open. Loaded when first needed. */
 import { autocompletion, completionKeymap, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { markdown } from '@codemirror/lang-markdown';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { defineLanguageFacet, HighlightStyle, Language, LanguageSupport, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, Transaction } from '@codemirror/state';
 import { EditorView, keymap, placeholder } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { GFM, parser } from '@lezer/markdown';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Entry } from '../engine/api.ts';
 import { knownTitles, noteTitles } from '../state/entries.ts';
@@ -22,6 +22,9 @@ export interface BodyEditorProps {
 const PRESENCE_MS = 150;
 const COMPLETIONS = 20;
 
+/** Markdown alone: the usual package would bring the languages of the web along. */
+const markdown = new LanguageSupport(new Language(defineLanguageFacet(), parser.configure(GFM), [], 'markdown'));
+
 const ink = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '650' },
   { tag: tags.strong, fontWeight: '650' },
@@ -36,7 +39,7 @@ const look = EditorView.theme({
   '&': { fontSize: '1.125rem', background: 'transparent', color: 'var(--ink)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--font-book)', lineHeight: '1.65', overflow: 'visible' },
-  '.cm-content': { padding: '0 0 4rem', minHeight: '14rem', caretColor: 'var(--accent)' },
+  '.cm-content': { padding: '0 0 1.5rem', minHeight: '12rem', caretColor: 'var(--accent)' },
   '.cm-line': { padding: '0' },
   '.cm-placeholder': { color: 'var(--ink-faint)', fontStyle: 'italic' },
   '.cm-tooltip': { background: 'var(--leaf)', color: 'var(--ink)', border: '1px solid var(--rule)', borderRadius: '8px', boxShadow: 'var(--shadow-high)', overflow: 'hidden' },
@@ -96,7 +99,7 @@ export function BodyEditor({ entry }: BodyEditorProps) {
           EditorState.lineSeparator.of('\n'),
           history(),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          markdown(),
+          markdown,
           syntaxHighlighting(ink),
           autocompletion({ override: [completeLinks(campaign)], icons: false }),
           EditorView.lineWrapping,

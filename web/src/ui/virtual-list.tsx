@@ -105,8 +105,20 @@ export function VirtualList({ total, estimate, label, keyOf, row, onRange }: Vir
     for (const child of box.current?.querySelectorAll<HTMLElement>(':scope > .virtual-row') ?? []) observer.observe(child);
   });
 
+  // A row that is moved in the document loses the focus; it gets it back before anyone notices.
+  const focused = document.activeElement;
+  const hadFocus = focused instanceof HTMLElement && box.current?.contains(focused) === true ? focused : null;
+  useLayoutEffect(() => {
+    if (hadFocus !== null && hadFocus.isConnected && document.activeElement !== hadFocus) hadFocus.focus({ preventScroll: true });
+  });
+
   const rows = [];
-  for (let index = first; index <= last; index += 1) {
+  const pinned = Number(hadFocus?.closest<HTMLElement>('.virtual-row')?.dataset['index'] ?? NaN);
+  const indexes = Array.from({ length: Math.max(0, last - first + 1) }, (_, offset) => first + offset);
+  // The row that has the focus exists even when it was scrolled away.
+  if (pinned < first) indexes.unshift(pinned);
+  else if (pinned > last && pinned < total) indexes.push(pinned);
+  for (const index of indexes) {
     rows.push(
       <div key={keyOf(index)} class="virtual-row" data-key={keyOf(index)} data-index={index} style={{ top: `${tops[index] ?? 0}px` }}>
         {row(index)}

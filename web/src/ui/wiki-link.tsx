@@ -8,13 +8,15 @@ import { askNow } from '../state/search.ts';
 export function WikiLink({ title, label }: { title: string; label: string }) {
   const [missing, setMissing] = useState(false);
   return (
-    <button
-      type="button"
+    // A link and not a button: it breaks over lines as the text around it does.
+    <a
+      href="#/"
       class="wiki-link"
       data-testid="wiki-link"
       data-missing={missing || undefined}
       title={missing ? 'No entry bears this name yet. Click again to search for it.' : undefined}
-      onClick={() => {
+      onClick={(event) => {
+        event.preventDefault();
         if (missing) {
           askNow(title);
           return;
@@ -29,6 +31,6 @@ export function WikiLink({ title, label }: { title: string; label: string }) {
     >
       {label}
       {missing && <span class="sr-only"> (no such entry yet)</span>}
-    </button>
+    </a>
   );
 }
