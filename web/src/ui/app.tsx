@@ -2,7 +2,7 @@
 import { announcement, drawer, overlay } from '../state/panels.ts';
 import { question } from '../state/search.ts';
 import { route } from '../state/route.ts';
-import { campaigns, status } from '../state/session.ts';
+import { campaign, campaigns, status } from '../state/session.ts';
 import { openedByInvitation } from '../invitation.ts';
 import { BottomBar } from './bottom-bar.tsx';
 import { CodexView } from './codex-view.tsx';
@@ -30,7 +30,7 @@ function Centre() {
   }
   const here = route.value;
   if (here.view === 'entry') return <EntryView key={here.entry} id={here.entry} />;
-  if (question.value.trim() !== '') return <Results />;
+  if (question.value.trim() !== '' && campaign.value !== null) return <Results />;
   return <CodexView />;
 }
 
