@@ -86,7 +86,7 @@ export function deliveryWords(delivery: Delivery): string {
     case 'relay':
       return 'Saved here and at the relay';
     case 'received':
-      return 'Received from the table';
+      return 'Written elsewhere, saved on this device';
   }
 }
 
