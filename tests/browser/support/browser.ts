@@ -12,6 +12,8 @@ const FLAGS = [
   '--disable-gpu',
   '--disable-background-networking',
   '--no-first-run',
+  // The browser's own services find nobody; what a page would ask elsewhere fails, and is logged.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   // A window that is covered by another must go on as if it were seen.
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',

@@ -3,36 +3,42 @@ import { readFile } from 'node:fs/promises';
 
 interface Event {
   type: number;
-  params?: { url?: string; address?: string; host?: string; port?: number };
-}
-
-interface NetLog {
-  constants: { logEventTypes: Record<string, number> };
-  events: Event[];
+  params?: { url?: string; initiator?: string; address?: string };
 }
 
 export interface Contacts {
-  /** Addresses of requests, WebSockets included. */
+  /**
+   * What pages and workers asked for, WebSockets included. The browser's own services, which ask
+   * on nobody's behalf, are left out.
+   */
   urls: string[];
-  /** Servers of QUIC sessions, as `host:port`. */
-  quic: string[];
+  /** Where WebTransport sessions went. */
+  webTransport: string[];
   /** Peers of TCP connections, as `address:port`. */
   tcp: string[];
 }
 
 export async function contacts(file: string): Promise<Contacts> {
   const text = await readFile(file, 'utf8');
-  const log = JSON.parse(text.trimEnd().endsWith(']}') ? text : `${text.trimEnd().replace(/,$/, '')}]}`) as NetLog;
-  const types = log.constants.logEventTypes;
+  // A line each: the constants, then every event. The end is missing when the browser was ended.
+  const [head = '', ...lines] = text.split('\n');
+  const { constants } = JSON.parse(`${head.replace(/,\s*$/, '')}}`) as { constants: { logEventTypes: Record<string, number> } };
+  const types = constants.logEventTypes;
+  const events = lines.flatMap((line): Event[] => {
+    const one = line.replace(/,?\s*(\],?)?\s*$/, '');
+    return one.startsWith('{"') ? [JSON.parse(one) as Event] : [];
+  });
   const of = (name: string): NonNullable<Event['params']>[] => {
     const type = types[name];
     if (type === undefined) throw new Error(`this Chromium has no ${name} in its log`);
-    return log.events.flatMap((event) => (event.type === type && event.params ? [event.params] : []));
+    return events.flatMap((event) => (event.type === type && event.params ? [event.params] : []));
   };
   const unique = (all: (string | undefined)[]) => [...new Set(all.filter((one) => one !== undefined))].sort();
   return {
-    urls: unique(of('URL_REQUEST_START_JOB').map(({ url }) => url)),
-    quic: unique(of('QUIC_SESSION').map(({ host, port }) => `${host}:${port}`)),
+    urls: unique(
+      of('URL_REQUEST_START_JOB').flatMap(({ url, initiator }) => (initiator?.startsWith('http') ? [url] : [])),
+    ),
+    webTransport: unique(of('QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE').map(({ url }) => url)),
     tcp: unique(of('TCP_CONNECT_ATTEMPT').map(({ address }) => address)),
   };
 }

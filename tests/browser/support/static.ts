@@ -18,6 +18,11 @@ export async function serve(
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return {
     origin: `http://127.0.0.1:${address.port}`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Browsers keep connections open that they may need again.
+        server.closeAllConnections();
+      }),
   };
 }
