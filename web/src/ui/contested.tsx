@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Contested, Entry, PlainField } from '../engine/api.ts';
 import { settled, type Settlement } from '../state/drafts.ts';
-import { patchList } from '../state/entries.ts';
+import { list, patchList } from '../state/entries.ts';
 import { announcement } from '../state/panels.ts';
 import { describeError, engine } from '../state/session.ts';
 import { FIELD_NAMES, fieldValue, kindName } from '../text/words.ts';
@@ -132,6 +132,50 @@ function Choice({ entry, contested }: { entry: Entry; contested: Contested }) {
   );
 }
 
+/**
+ * Above a list from which the settled entry has just gone, as from the list of what is contested:
+ * the undo stays within reach.
+ */
+export function SettledElsewhere() {
+  const undo = settled.value;
+  const [error, setError] = useState<string | null>(null);
+  if (undo === null && error === null) return null;
+  if (undo !== null) for (const entry of list.value.rows.values()) if (entry.id === undo.entry) return null;
+  return (
+    <div class="notice">
+      {undo !== null && <Settled undo={undo} onError={setError} />}
+      {error !== null && (
+        <p class="form-error" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Settled({ undo, onError }: { undo: Settlement; onError: (error: string | null) => void }) {
+  return (
+    <p class="settled" role="status" data-testid="settled">
+      <SignGlyph sign="check" size={16} /> {FIELD_NAMES[undo.field]} settled on “{fieldValue(undo.field, undo.chosen)}”.{' '}
+      {undo.before !== undo.chosen && (
+        <button
+          type="button"
+          class="link"
+          data-testid="settle-undo"
+          onClick={() => {
+            takeBack(undo).then(onError, (problem: unknown) => onError(describeError(problem)));
+          }}
+        >
+          Undo
+        </button>
+      )}{' '}
+      <button type="button" class="link" onClick={() => (settled.value = null)}>
+        Done
+      </button>
+    </p>
+  );
+}
+
 /** All contested fields of an entry, and the undo of what was just settled. */
 export function ContestedPanel({ entry }: { entry: Entry }) {
   const [error, setError] = useState<string | null>(null);
@@ -142,26 +186,7 @@ export function ContestedPanel({ entry }: { entry: Entry }) {
       {entry.contested.map((contested) => (
         <Choice key={contested.field} entry={entry} contested={contested} />
       ))}
-      {undo !== null && (
-        <p class="settled" role="status" data-testid="settled">
-          <SignGlyph sign="check" size={16} /> {FIELD_NAMES[undo.field]} settled on “{fieldValue(undo.field, undo.chosen)}”.{' '}
-          {undo.before !== undo.chosen && (
-            <button
-              type="button"
-              class="link"
-              data-testid="settle-undo"
-              onClick={() => {
-                takeBack(undo).then(setError, (problem: unknown) => setError(describeError(problem)));
-              }}
-            >
-              Undo
-            </button>
-          )}{' '}
-          <button type="button" class="link" onClick={() => (settled.value = null)}>
-            Done
-          </button>
-        </p>
-      )}
+      {undo !== null && <Settled undo={undo} onError={setError} />}
       {error !== null && (
         <p class="form-error" role="alert">
           {error}

@@ -4,6 +4,7 @@ import { route } from '../state/route.ts';
 import { question } from '../state/search.ts';
 import { campaign, describeError, engine, trouble } from '../state/session.ts';
 import { IconButton } from './bits.tsx';
+import { SettledElsewhere } from './contested.tsx';
 
 function SampleNotice({ id }: { id: string }) {
   const [naming, setNaming] = useState(false);
@@ -68,6 +69,7 @@ export function Notices() {
           <IconButton sign="close" label="Dismiss" onClick={() => (trouble.value = null)} />
         </div>
       )}
+      {atHome && <SettledElsewhere />}
       {open?.sample && atHome && <SampleNotice id={open.id} />}
     </>
   );
