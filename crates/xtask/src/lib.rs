@@ -6,6 +6,7 @@
 pub mod check;
 pub mod counts;
 pub mod paths;
+pub mod play;
 pub mod progress;
 pub mod setup;
 pub mod shell;

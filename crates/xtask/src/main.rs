@@ -18,6 +18,8 @@ enum Task {
     Setup(xtask::setup::Args),
     /// Build the page: both wasm modules, their bindings, the app, compressed for serving.
     BuildWeb(xtask::web::Args),
+    /// Set up, build, start the relay, and open the sample campaign to a table.
+    Play(xtask::play::Args),
     /// Run every check and test; the last line is `N passed, M failed`.
     Test(xtask::check::Args),
     /// Parts that only the build itself calls.
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Setup(args) => xtask::setup::run(&args),
         Task::BuildWeb(args) => xtask::web::run(&args),
+        Task::Play(args) => xtask::play::run(&args),
         Task::Test(args) => xtask::check::run(&args),
         #[cfg(any(feature = "web", feature = "pack"))]
         Task::Heavy(part) => xtask::heavy::run(&part),
