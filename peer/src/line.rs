@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use lore_replica::Replica;
 use lore_seal::CampaignId;
 use lore_sync::{
@@ -48,6 +49,8 @@ pub(crate) struct Line {
     buffer: FrameBuffer,
     /// Digest of the statements that the relay last said it holds.
     relay_statements: Option<[u8; 32]>,
+    /// Sent after what the session has to send.
+    question: Option<Bytes>,
 }
 
 impl Line {
@@ -75,6 +78,7 @@ impl Line {
             outgoing,
             buffer: FrameBuffer::new(),
             relay_statements: None,
+            question: None,
         };
         line.pump(replica, until, &mut |_| {}, |line, _| {
             Ok(line.session.is_live())
@@ -101,8 +105,20 @@ impl Line {
         self.session
             .on_local_change(&mut store, now())
             .map_err(session_failed)?;
-        self.pump(replica, until, &mut |_| {}, Self::is_delivered)
-            .await
+        // Envelopes are acknowledged, statements are not: asked for what it has, the relay says
+        // which statements it holds.
+        let question = Frame::Have {
+            cursor: store.cursor().map_err(store_failed)?,
+            statements: store.membership().digest(),
+            answer: true,
+        };
+        self.question = question.encode().ok();
+        let delivered = self
+            .pump(replica, until, &mut |_| {}, Self::is_delivered)
+            .await?;
+        // What was acknowledged is written down with the next transaction: this one.
+        replica.receive(self.campaign, &[]).map_err(store_failed)?;
+        Ok(delivered)
     }
 
     /// Stays connected until it breaks, telling what happens.
@@ -199,7 +215,11 @@ impl Line {
     }
 
     async fn flush(&mut self, until: Instant) -> Result<(), LineError> {
-        while let Some(frame) = self.session.poll_transmit() {
+        while let Some(frame) = self
+            .session
+            .poll_transmit()
+            .or_else(|| self.question.take())
+        {
             let prefix = length_prefix(&frame).to_vec().into();
             let write = async {
                 self.outgoing.write(prefix).await?;

@@ -116,6 +116,7 @@ pub struct Relay {
     address: SocketAddr,
     stopping: watch::Sender<bool>,
     hub: Hub,
+    entrance: Entrance,
     endpoint: quinn::Endpoint,
     store: Store,
     threads: StoreThreads,
@@ -152,12 +153,13 @@ impl Relay {
             listening: address,
         });
         let web = tokio::spawn(listen::serve(tcp, router, stops));
-        let udp = tokio::spawn(quic::accept_loop(endpoint.clone(), entrance));
+        let udp = tokio::spawn(quic::accept_loop(endpoint.clone(), entrance.clone()));
         let rotation = tokio::spawn(rotate(certificates));
         Ok(Self {
             address,
             stopping,
             hub,
+            entrance,
             endpoint,
             store,
             threads,
@@ -178,6 +180,8 @@ impl Relay {
         self.stopping.send_replace(true);
         self.rotation.abort();
         let _ = tokio::time::timeout(STOP_GRACE, self.hub.stop()).await;
+        // Every connection is told before the endpoint goes.
+        let _ = tokio::time::timeout(STOP_GRACE, self.entrance.emptied()).await;
         self.endpoint.close(
             quinn::VarInt::from_u32(CloseCode::Stopping as u32),
             b"the relay is stopping",
@@ -187,7 +191,7 @@ impl Relay {
         if tokio::time::timeout(STOP_GRACE, self.web).await.is_err() {
             tracing::debug!("some HTTP connections did not end in time");
         }
-        drop((self.hub, self.store));
+        drop((self.hub, self.entrance, self.store));
         // The threads end when the last handle on the store is gone. Tasks that did not end in
         // time hold one, so the wait is bounded; what they had submitted is written either way.
         let threads = self.threads;

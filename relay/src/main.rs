@@ -49,8 +49,13 @@ struct Arguments {
     web: Option<PathBuf>,
 
     /// Connections at a time; more are refused
-    #[arg(long, default_value_t = Limits::default().connections, value_name = "COUNT")]
-    max_connections: usize,
+    #[arg(
+        long,
+        default_value_t = Limits::default().connections as u32,
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    max_connections: u32,
 
     /// Campaigns in the store; further ones are refused
     #[arg(long, default_value_t = Limits::default().campaigns, value_name = "COUNT")]
@@ -113,7 +118,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         data: arguments.data,
         web: arguments.web,
         limits: Limits {
-            connections: arguments.max_connections,
+            connections: arguments.max_connections as usize,
             campaigns: arguments.max_campaigns,
             campaign_bytes: arguments.max_campaign_mib.saturating_mul(MIB),
         },

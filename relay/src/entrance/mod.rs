@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_secs(90);
 const WRITE: Duration = Duration::from_secs(30);
 
 /// Where connections of every kind come together.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entrance {
     hub: Hub,
     places: Arc<Semaphore>,
@@ -60,6 +60,13 @@ impl Entrance {
             return None;
         }
         self.places.clone().try_acquire_owned().ok().map(Place)
+    }
+
+    /// Returns when no connection is left.
+    pub(crate) async fn emptied(&self) {
+        let all = u32::try_from(self.limits.connections).unwrap_or(u32::MAX);
+        // It fails only when the semaphore is closed, which nobody does.
+        let _ = self.places.acquire_many(all).await;
     }
 
     pub(crate) fn is_crowded(&self) -> bool {

@@ -143,6 +143,8 @@ impl Writer {
                     let _ = tokio::time::timeout(FAREWELL, session.closed()).await;
                 }
                 session.close(code as u32, reason.as_bytes());
+                // WebTransport carries the code on a stream of its own, which takes a moment.
+                let _ = tokio::time::timeout(FAREWELL, session.closed()).await;
             }
             Self::Socket(socket) => {
                 let frame = CloseFrame {

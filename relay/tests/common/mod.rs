@@ -153,3 +153,12 @@ pub fn request(
         body,
     }
 }
+
+pub mod client;
+
+pub fn wall_clock() -> i64 {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis() as i64
+}
