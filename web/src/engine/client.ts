@@ -64,6 +64,7 @@ class WorkerEngine implements Engine {
       type: 'start',
       transport: asked === 'webtransport' || asked === 'websocket' ? asked : null,
       snapshot: query.get('storage') === 'snapshot',
+      sample: !location.pathname.startsWith('/j/'),
       online: navigator.onLine,
     };
     worker.postMessage(start);

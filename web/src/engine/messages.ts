@@ -39,6 +39,8 @@ export interface StartMessage {
   transport: 'webtransport' | 'websocket' | null;
   /** Keeps the codex as a snapshot in IndexedDB even where the file system could be used. */
   snapshot: boolean;
+  /** A codex without a campaign begins with the sample; not where an invitation brings someone. */
+  sample: boolean;
   /** The tab's network state, which a worker does not always see. */
   online: boolean;
 }

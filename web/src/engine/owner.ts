@@ -91,6 +91,10 @@ export class Owner {
       engine = WasmEngine.open_memory(await snapshots.load());
     }
     const owner = new Owner(engine, snapshots, start, emit, fatal);
+    if (start.sample && engine.call('campaigns', '{}', '') === '[]') {
+      engine.call('createCampaign', '{"name":"","sample":true}', '');
+      await owner.settled();
+    }
     owner.connect();
     owner.embedding.begin();
     return owner;
