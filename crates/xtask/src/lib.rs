@@ -3,6 +3,7 @@
 //! Every task can be run again at any time: what is already there is found by content (a hash
 //! kept in a stamp below `target/`) and skipped.
 
+pub mod bench;
 pub mod check;
 pub mod counts;
 pub mod paths;

@@ -22,6 +22,8 @@ enum Task {
     Play(xtask::play::Args),
     /// Run every check and test; the last line is `N passed, M failed`.
     Test(xtask::check::Args),
+    /// Measure one suite beside its contenders, or compare two runs.
+    Bench(xtask::bench::Args),
     /// Parts that only the build itself calls.
     #[cfg(any(feature = "web", feature = "pack"))]
     #[command(hide = true, subcommand)]
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Task::Setup(args) => xtask::setup::run(&args),
         Task::BuildWeb(args) => xtask::web::run(&args),
         Task::Play(args) => xtask::play::run(&args),
+        Task::Bench(args) => xtask::bench::run(&args),
         Task::Test(args) => xtask::check::run(&args),
         #[cfg(any(feature = "web", feature = "pack"))]
         Task::Heavy(part) => xtask::heavy::run(&part),
