@@ -32,7 +32,13 @@ pub(crate) struct Cli {
     pub(crate) offline: bool,
 
     /// How long to wait for the relay, in seconds
-    #[arg(long, global = true, default_value_t = 3.0, value_name = "SECONDS")]
+    #[arg(
+        long,
+        global = true,
+        overrides_with = "wait",
+        default_value_t = 3.0,
+        value_name = "SECONDS"
+    )]
     pub(crate) wait: f64,
 
     /// What to do.

@@ -415,7 +415,7 @@ fn malformed_values_exit_with_two_and_say_what_to_do() {
         &["record", "x", "--audience", "everyone"],
         &["join", "https://lore.example/j/nothing"],
         &["--campaign", "Another", "list"],
-        &["--wait", "-1", "list"],
+        &["--wait", "9999", "list"],
     ] {
         let failure = world.fails("ada", 2, arguments);
         assert!(!string(&failure["code"]).is_empty());
