@@ -17,7 +17,10 @@ impl Host for Fixed {
 
     fn random(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             *byte = (self.0 >> 33) as u8;
         }
     }
@@ -45,7 +48,12 @@ fn embedded_sample(model: &Model) -> (Replica, lore_seal::CampaignId) {
         }
         let vectors: Vec<_> = pending
             .iter()
-            .map(|text| (text.hash, QuantizedVector::from_slice(&model.embed(&text.text)[..]).unwrap()))
+            .map(|text| {
+                (
+                    text.hash,
+                    QuantizedVector::from_slice(&model.embed(&text.text)[..]).unwrap(),
+                )
+            })
             .collect();
         replica.store_vectors(model.id(), &vectors).unwrap();
     }
@@ -59,11 +67,19 @@ fn the_suggested_questions_find_what_they_ask_for_first() {
     let model = model();
     let (mut replica, campaign) = embedded_sample(&model);
     for (question, title) in [
-        ("why do people in the river villages keep getting sick?", "The tainted wells"),
-        ("what did we promise the ferryman back in spring?", "Aldous, toll gate, brother's ring"),
+        (
+            "why do people in the river villages keep getting sick?",
+            "The tainted wells",
+        ),
+        (
+            "what did we promise the ferryman back in spring?",
+            "Aldous, toll gate, brother's ring",
+        ),
     ] {
         let vector = model.embed(question).to_vec();
-        let found = replica.recall(campaign, &[question.into()], &[Some(vector)], 8).unwrap();
+        let found = replica
+            .recall(campaign, &[question.into()], &[Some(vector)], 8)
+            .unwrap();
         let lines: Vec<_> = found
             .hits
             .iter()

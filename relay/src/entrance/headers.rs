@@ -97,7 +97,7 @@ pub(crate) fn secure(out: &mut HeaderMap, authority: &Authority, listening: Sock
     // Some browsers do not count ws: as 'self'.
     let policy = format!(
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
-         style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
+         style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; \
          connect-src 'self' {transport} ws://{here} wss://{here}; object-src 'none'; \
          base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     );
