@@ -216,7 +216,7 @@ fn closed(good: bool, counts: Counts) -> Result<Reported> {
 }
 
 /// Where a runner's report goes; an old one is removed, so that it cannot be taken for new.
-fn fresh_report(name: &str) -> Result<PathBuf> {
+pub(crate) fn fresh_report(name: &str) -> Result<PathBuf> {
     let folder = paths::target().join("reports");
     fs::create_dir_all(&folder)?;
     let file = folder.join(name);

@@ -9,6 +9,7 @@ pub mod counts;
 pub mod paths;
 pub mod play;
 pub mod progress;
+pub mod screenshots;
 pub mod setup;
 pub mod shell;
 pub mod stamp;

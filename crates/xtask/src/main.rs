@@ -22,6 +22,8 @@ enum Task {
     Play(xtask::play::Args),
     /// Run every check and test; the last line is `N passed, M failed`.
     Test(xtask::check::Args),
+    /// Make pictures of every state of the page, in both themes and two sizes.
+    Screenshots,
     /// Measure one suite beside its contenders, or compare two runs.
     Bench(xtask::bench::Args),
     /// Parts that only the build itself calls.
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Task::Setup(args) => xtask::setup::run(&args),
         Task::BuildWeb(args) => xtask::web::run(&args),
         Task::Play(args) => xtask::play::run(&args),
+        Task::Screenshots => xtask::screenshots::run(),
         Task::Bench(args) => xtask::bench::run(&args),
         Task::Test(args) => xtask::check::run(&args),
         #[cfg(any(feature = "web", feature = "pack"))]

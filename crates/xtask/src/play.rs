@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,9 +58,9 @@ fn serve(origin: &str, args: &Args, stop: &AtomicBool, relay: &mut Running) -> R
     println!("\n  The keeper's page      {}", links.0);
     println!("  A player's invitation  {}", links.1);
     println!(
-        "\n  Open the first in your browser, the second in another profile or on the phone of\n  \
-         whoever sits beside you. {origin} alone opens a codex of its own.\n  \
-         The same table on the command line: {}\n  Ctrl-C stops everything.\n",
+        "\n  Open the first in your browser and the second in another profile. {origin} alone\n  \
+         opens a codex of its own. The same table on the command line, from the root of the\n  \
+         checkout: {}\n  Ctrl-C stops everything.\n",
         keeper.shown()
     );
     if !args.no_open && std::env::var_os("DISPLAY").is_some() && which("xdg-open").is_some() {
@@ -170,10 +170,14 @@ impl Keeper {
     }
 
     fn shown(&self) -> String {
+        let short = |path: &Path| {
+            let short = path.strip_prefix(paths::root()).unwrap_or(path);
+            short.display().to_string()
+        };
         format!(
             "{} --codex {} list",
-            self.program.display(),
-            self.codex.display()
+            short(&self.program),
+            short(&self.codex)
         )
     }
 

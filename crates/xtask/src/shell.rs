@@ -85,6 +85,13 @@ impl Cmd {
         Ok(())
     }
 
+    /// Like [`Cmd::run`], with what it prints moved to standard error, for a task whose own
+    /// standard output is read by a program.
+    pub fn to_stderr(mut self) -> Result<()> {
+        self.inner.stdout(std::io::stderr());
+        self.run()
+    }
+
     /// Runs it with this terminal and returns whether it succeeded.
     pub fn succeeds(mut self) -> Result<bool> {
         Ok(self.status()?.success())

@@ -2,7 +2,7 @@
 
 pub mod row;
 mod size;
-mod suites;
+pub(crate) mod suites;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -53,15 +53,34 @@ fn browser(name: &str, options: Options) -> Result<Vec<Row>> {
     setup::ensure(Extent::All)?;
     web::build_for_serving()?;
     check::build_native()?;
+    native("open-native")?;
     let seed = native("seed")?;
-    let script = format!("bench/{name}.ts");
-    let output = Cmd::new("node")
-        .args(["--experimental-strip-types", "--no-warnings", &script])
-        .arg(if options.quick { "--quick" } else { "--full" })
+    let file = check::fresh_report(&format!("bench-{name}.jsonl"))?;
+    let mut cmd = drive(&format!("bench/{name}.bench.ts"))
         .env("LORE_SEED", seed)
+        .env("LORE_BENCH_ROWS", &file);
+    if options.quick {
+        cmd = cmd.env("LORE_BENCH_QUICK", "1");
+    }
+    cmd.to_stderr()?;
+    // A program that is run several times leaves a row each time.
+    let rows = parse(&std::fs::read_to_string(file)?)?;
+    let (single, repeated): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.n > 0);
+    let mut rows = merge(
+        &repeated
+            .into_iter()
+            .map(|row| vec![row])
+            .collect::<Vec<_>>(),
+    );
+    rows.extend(single);
+    Ok(rows)
+}
+
+/// Runs a script that drives the page.
+pub(crate) fn drive(script: &str) -> Cmd {
+    Cmd::new("npm")
+        .args(["run", "--silent", "tools", "--", script])
         .dir(paths::browser_tests())
-        .output()?;
-    parse(&output)
 }
 
 /// Builds a program of the package `tests/bench` and returns where it is. The package stands
