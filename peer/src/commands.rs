@@ -1,6 +1,6 @@
 //! What each command does.
 
-use std::{fs, io::Read as _, path::Path, time::Duration};
+use std::{fmt::Write as _, fs, io::Read as _, path::Path, time::Duration};
 
 use lore_codex::{Draft, EntryId, Kind, Patch, Revision};
 use lore_replica::{CampaignView, Event as ReplicaEvent, ListQuery, Replica, WriteOutcome};
@@ -21,7 +21,7 @@ use crate::{
 const MAX_WAIT: f64 = 3600.0;
 /// Pauses between attempts of `sync --watch`, doubling.
 const RETRY: Duration = Duration::from_secs(1);
-const RETRY_MAX: Duration = Duration::from_secs(60);
+const RETRY_MAX: Duration = Duration::from_mins(1);
 /// A text from a file or standard input is read this far; the codex's own limit is lower.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
@@ -93,8 +93,8 @@ impl Session {
             && !self.offline
         {
             match Line::open(&mut self.replica, id, &relay, self.wait).await {
-                Ok(line) => table.line = Some(line),
-                Err(error) => self.excuse(error)?,
+                Ok(open) => table.line = Some(open),
+                Err(error) => Self::excuse(error)?,
             }
             table.view = self.replica.campaign_view(id)?;
         }
@@ -102,10 +102,10 @@ impl Session {
     }
 
     /// Being offline is said and changes nothing else.
-    fn excuse(&self, error: LineError) -> Result<(), Failure> {
+    fn excuse(error: LineError) -> Result<(), Failure> {
         match error {
-            LineError::Offline(reason) => self.out.note(&format!("offline: {reason}")),
-            LineError::Refused(message) => self.out.note(&format!("not at the table: {message}")),
+            LineError::Offline(reason) => output::note(&format!("offline: {reason}")),
+            LineError::Refused(message) => output::note(&format!("not at the table: {message}")),
             LineError::Store(failure) => return Err(failure),
         }
         Ok(())
@@ -119,7 +119,7 @@ impl Session {
         let delivered = match line.push(&mut self.replica, self.wait).await {
             Ok(delivered) => delivered,
             Err(error) => {
-                self.excuse(error)?;
+                Self::excuse(error)?;
                 false
             }
         };
@@ -149,12 +149,12 @@ impl Session {
         };
         if !self.offline {
             match Line::open(&mut self.replica, id, &relay, self.wait).await {
-                Ok(line) => table.line = Some(line),
+                Ok(open) => table.line = Some(open),
                 // Unlike any other command, joining means nothing when it is turned away.
                 Err(LineError::Refused(message)) => {
                     return Err(Failure::refused("not-admitted", message));
                 }
-                Err(error) => self.excuse(error)?,
+                Err(error) => Self::excuse(error)?,
             }
         }
         self.deliver(&mut table).await?;
@@ -214,8 +214,9 @@ impl Session {
         let invitation = self.replica.invite(table.id, role)?;
         let delivered = self.deliver(&mut table).await?;
         if !delivered {
-            self.out
-                .note("the invitation works once this device has reached the relay: `lore sync`");
+            output::note(
+                "the invitation works once this device has reached the relay: `lore sync`",
+            );
         }
         let link = invitation.to_string();
         self.out.result(&json!({ "link": link }), || link.clone());
@@ -301,13 +302,12 @@ impl Session {
         let mut vectors = Vec::new();
         match meaning::load() {
             Ok(model) => {
-                let out = self.out;
                 let waiting = meaning::catch_up(&mut self.replica, &model, |done, total| {
-                    out.progress(&format!("embedding {done} of {total}"));
+                    output::progress(&format!("embedding {done} of {total}"));
                 })?;
-                out.progress_end();
+                output::progress_end();
                 if waiting > 0 {
-                    out.note(&format!(
+                    output::note(&format!(
                         "{waiting} passages are not embedded yet and were found by words only; the next recall goes on"
                     ));
                 }
@@ -317,7 +317,7 @@ impl Session {
                         .map(|question| Some(model.embed(question).to_vec())),
                 );
             }
-            Err(reason) => self.out.note(&format!("by words only: {reason}")),
+            Err(reason) => output::note(&format!("by words only: {reason}")),
         }
         while !self.replica.load_index(table.id)? {}
         let view = self.replica.recall(table.id, questions, &vectors, limit)?;
@@ -475,7 +475,7 @@ impl Session {
             line: None,
         };
         match Line::open(&mut self.replica, id, &relay, self.wait).await {
-            Ok(line) => table.line = Some(line),
+            Ok(open) => table.line = Some(open),
             Err(LineError::Refused(message)) => {
                 return Err(Failure::refused("refused", message));
             }
@@ -513,7 +513,7 @@ impl Session {
             let attempt = async {
                 let mut line =
                     Line::open(&mut self.replica, id, relay, self.wait.max(RETRY)).await?;
-                out.note("at the table");
+                output::note("at the table");
                 line.watch(&mut self.replica, |_, replica| {
                     for event in replica.take_events() {
                         announce(out, replica, &event);
@@ -530,7 +530,7 @@ impl Session {
                 Err(LineError::Refused(message)) => {
                     return Err(Failure::refused("refused", message));
                 }
-                Err(error) => self.excuse(error)?,
+                Err(error) => Self::excuse(error)?,
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => pause = (pause * 2).min(RETRY_MAX),
@@ -602,22 +602,28 @@ impl Status {
             &self.name
         };
         let mut text = format!("codex  {}\ndevice {} ({name})\n", self.codex, self.device);
-        text += &match self.waiting {
-            0 => "nothing waits to be sent\n".to_owned(),
-            1 => "1 change waits to be sent\n".to_owned(),
-            waiting => format!("{waiting} changes wait to be sent\n"),
+        let _ = match self.waiting {
+            0 => writeln!(text, "nothing waits to be sent"),
+            1 => writeln!(text, "1 change waits to be sent"),
+            waiting => writeln!(text, "{waiting} changes wait to be sent"),
         };
-        text += &format!(
-            "{} of {} passages embedded\n",
+        let _ = writeln!(
+            text,
+            "{} of {} passages embedded",
             self.embedding.done, self.embedding.total
         );
         for table in &self.campaigns {
-            text += &format!("{} · {}", output::campaign(&table.campaign), table.state);
+            let _ = write!(
+                text,
+                "{} · {}",
+                output::campaign(&table.campaign),
+                table.state
+            );
             if let Some(relay) = &table.relay {
-                text += &format!(" · {relay}");
+                let _ = write!(text, " · {relay}");
             }
             if let Some(note) = &table.note {
-                text += &format!("\n  {note}");
+                let _ = write!(text, "\n  {note}");
             }
             text.push('\n');
         }

@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            out.note(&format!("lore: {error}"));
+            output::note(&format!("lore: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
             if out.json {
                 out.result(&failure, String::new);
             } else {
-                out.note(&format!("lore: {}", failure.message));
+                output::note(&format!("lore: {}", failure.message));
             }
             ExitCode::from(failure.exit_code())
         }

@@ -29,24 +29,24 @@ impl Output {
         // A reader that has gone (`lore list | head`) is no failure.
         let _ = writeln!(io::stdout(), "{}", printed.trim_end());
     }
+}
 
-    /// Something beside the result, for people: to standard error, so that JSON stays JSON.
-    pub(crate) fn note(self, text: &str) {
-        let _ = writeln!(io::stderr(), "{text}");
-    }
+/// Something beside the result, for people: to standard error, so that JSON stays JSON.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
 
-    /// Progress that overwrites itself, only where a person watches.
-    pub(crate) fn progress(self, text: &str) {
-        if io::stderr().is_terminal() {
-            let _ = write!(io::stderr(), "\r\x1b[K{text}");
-            let _ = io::stderr().flush();
-        }
+/// Progress that overwrites itself, only where a person watches.
+pub(crate) fn progress(text: &str) {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r\x1b[K{text}");
+        let _ = io::stderr().flush();
     }
+}
 
-    /// Ends [`Self::progress`].
-    pub(crate) fn progress_end(self) {
-        self.progress("");
-    }
+/// Ends [`progress`].
+pub(crate) fn progress_end() {
+    progress("");
 }
 
 /// One line for a list.
@@ -176,8 +176,7 @@ pub(crate) fn campaign(view: &CampaignView) -> String {
 pub(crate) fn delivery(entry: &EntryView, table: bool) -> &'static str {
     match entry.delivery.state {
         DeliveryState::Relay => "saved here, at the relay",
-        DeliveryState::Received => "saved here",
         DeliveryState::Here if table => "saved here; will be sent when the relay is reachable",
-        DeliveryState::Here => "saved here",
+        DeliveryState::Here | DeliveryState::Received => "saved here",
     }
 }

@@ -1,4 +1,5 @@
 //! The real `lore` program on two codexes, with a real relay between them.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 use std::{
     path::PathBuf,
@@ -31,7 +32,7 @@ impl RelayThread {
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
             runtime.block_on(async move {
-                let relay = Relay::start(config).await.unwrap();
+                let relay = Relay::start(config).unwrap();
                 ready.send(relay.address()).unwrap();
                 let _ = stopped.await;
                 relay.stop().await;

@@ -37,6 +37,9 @@ const DAY: i64 = 24 * HOUR;
 pub const BROWSER_VALIDITY_MS: i64 = 13 * DAY;
 /// How long a browser certificate serves before `next` takes its place.
 pub const ROTATION_MS: i64 = 7 * DAY;
+// A longer one is refused by every browser; one that ends before its week serves nobody.
+const _: () = assert!(BROWSER_VALIDITY_MS <= 14 * DAY);
+const _: () = assert!(ROTATION_MS + DAY + SKEW_MS < BROWSER_VALIDITY_MS);
 /// Validity of the certificate that native peers pin: about ten years.
 const NATIVE_VALIDITY_MS: i64 = 3_650 * DAY;
 /// How far a certificate's start lies in the past, for clients whose clock is behind.
@@ -113,6 +116,12 @@ struct StoredSet {
     native: Stored,
     now: Stored,
     next: Stored,
+}
+
+/// What is read first, whatever else the file holds.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
 }
 
 struct Live {
@@ -260,10 +269,6 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<StoredSet, CertificateError> {
         path: path.to_owned(),
         reason,
     };
-    #[derive(Deserialize)]
-    struct Version {
-        version: u32,
-    }
     let Version { version } =
         serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
     if version > FILE_VERSION {

@@ -44,7 +44,7 @@ pub const WEB_SOCKET_PATH: &str = "/ws";
 pub const PROTOCOL: u16 = lore_sync::PROTOCOL;
 
 /// How often the relay looks whether a browser certificate's week is over.
-const ROTATION_CHECK: Duration = Duration::from_secs(60 * 60);
+const ROTATION_CHECK: Duration = Duration::from_hours(1);
 /// How long open connections may take to close when the relay stops.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
@@ -126,8 +126,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Opens the store, binds the port and serves, on the current tokio runtime.
-    pub async fn start(config: Config) -> Result<Self, StartError> {
+    /// Opens the store, binds the port and serves. Must be called within a tokio runtime.
+    pub fn start(config: Config) -> Result<Self, StartError> {
         std::fs::create_dir_all(&config.data).map_err(|source| StartError::Data {
             path: config.data.clone(),
             source,

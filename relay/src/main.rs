@@ -123,7 +123,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
             campaign_bytes: arguments.max_campaign_mib.saturating_mul(MIB),
         },
     };
-    let relay = Relay::start(config).await?;
+    let relay = Relay::start(config)?;
     let address = reachable(relay.address());
     tracing::info!(%address, "ready");
     // A closed standard output is no reason to stop.

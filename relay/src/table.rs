@@ -26,7 +26,7 @@ use crate::{
 /// How often the core is told that time passes.
 const TICK: Duration = Duration::from_millis(250);
 /// How long a table without connections stays in memory.
-const REST: Duration = Duration::from_secs(60);
+const REST: Duration = Duration::from_mins(1);
 
 /// What a table is told.
 pub(crate) enum Input {

@@ -1,8 +1,9 @@
 //! Real sessions over every entrance of the real relay.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 mod common;
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use bytes::Bytes;
 use lore_sync::PeerStore as _;
@@ -163,7 +164,6 @@ async fn garbage_on_every_entrance_disturbs_nobody() {
         rude.until("the refusal", Device::is_open).await;
     }
     // On the bare sockets.
-    use std::io::Write as _;
     let mut tcp = std::net::TcpStream::connect(relay.address).unwrap();
     tcp.write_all(&[0x16, 3, 1, 0xff, 0xff]).unwrap();
     let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

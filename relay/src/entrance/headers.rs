@@ -94,7 +94,8 @@ pub(crate) fn secure(out: &mut HeaderMap, authority: &Authority, listening: Sock
     }
     let here = authority.authority();
     let transport = authority.web_transport(listening);
-    // Some browsers do not count ws: as 'self'.
+    // Some browsers do not count ws: as 'self'. Inline styles stay allowed: the text editor puts its
+    // theme into a style element. Scripts come from files only.
     let policy = format!(
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
          style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self'; \

@@ -88,16 +88,13 @@ impl Entrance {
         let (code, reason) = match self.greet(&mut reader).await {
             Ok((campaign, first)) => {
                 let (out, outgoing) = outbox();
-                match self.hub.seat(campaign, &out).await {
-                    Some(seat) => {
-                        self.converse(seat, first, &mut reader, out, writer, outgoing)
-                            .await
-                    }
-                    None => {
-                        let end = (CloseCode::Unavailable, "the table is overrun");
-                        writer.close(end.0, end.1).await;
-                        end
-                    }
+                if let Some(seat) = self.hub.seat(campaign, &out).await {
+                    self.converse(seat, first, &mut reader, out, writer, outgoing)
+                        .await
+                } else {
+                    let end = (CloseCode::Unavailable, "the table is overrun");
+                    writer.close(end.0, end.1).await;
+                    end
                 }
             }
             Err((code, reason)) => {

@@ -40,7 +40,7 @@ pub(crate) enum Reader {
 
 /// The outgoing half.
 pub(crate) enum Writer {
-    Stream(wt::SendStream, wt::Session),
+    Stream(wt::SendStream, Box<wt::Session>),
     Socket(SplitSink<WebSocket, Message>),
 }
 
@@ -64,7 +64,7 @@ impl Session {
         Ok(Self {
             carrier,
             reader: Reader::Stream(receive, FrameBuffer::new()),
-            writer: Writer::Stream(send, session),
+            writer: Writer::Stream(send, Box::new(session)),
         })
     }
 

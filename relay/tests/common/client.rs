@@ -26,11 +26,12 @@ pub enum Way {
 pub const WAYS: [Way; 3] = [Way::Quic, Way::WebTransport, Way::WebSocket];
 
 /// Long enough for a busy machine; reached only by a failure.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 type Socket =
     tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>;
 
+#[allow(clippy::enum_variant_names, clippy::large_enum_variant)] // the names are the protocols'
 pub enum Transport {
     Quic(Incoming, Outgoing, FrameBuffer),
     WebTransport(wt::Session, wt::SendStream, wt::RecvStream, FrameBuffer),
