@@ -1,11 +1,10 @@
 //! What each command does.
 
-use std::{fmt::Write as _, fs, io::Read as _, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
-use lore_codex::{Draft, EntryId, Kind, Patch, Revision};
+use lore_codex::{Draft, Patch};
 use lore_replica::{CampaignView, Event as ReplicaEvent, ListQuery, Replica, WriteOutcome};
-use lore_seal::{Audience, CampaignId, Role};
-use serde::Serialize;
+use lore_seal::{CampaignId, Role};
 use serde_json::json;
 
 use crate::{
@@ -15,6 +14,8 @@ use crate::{
     line::{Line, LineError},
     meaning, output,
     output::Output,
+    status::{Embedding, Status, TableStatus},
+    values::{audience, entry_id, kind, revision, text},
 };
 
 /// The longest wait that a command line may ask for, in seconds.
@@ -22,8 +23,6 @@ const MAX_WAIT: f64 = 3600.0;
 /// Pauses between attempts of `sync --watch`, doubling.
 const RETRY: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
-/// A text from a file or standard input is read this far; the codex's own limit is lower.
-const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Where a write has got to, for text output.
 struct Session {
@@ -566,74 +565,6 @@ fn announce(out: Output, replica: &mut Replica, event: &ReplicaEvent) {
     }
 }
 
-/// `lore status`.
-#[derive(Debug, Serialize)]
-struct Status {
-    codex: String,
-    device: String,
-    name: String,
-    /// Envelopes that the relay has not acknowledged.
-    waiting: u64,
-    embedding: Embedding,
-    campaigns: Vec<TableStatus>,
-}
-
-#[derive(Debug, Serialize)]
-struct Embedding {
-    done: u64,
-    total: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct TableStatus {
-    #[serde(flatten)]
-    campaign: CampaignView,
-    relay: Option<String>,
-    /// solo, live, offline or refused.
-    state: &'static str,
-    note: Option<String>,
-}
-
-impl Status {
-    fn text(&self) -> String {
-        let name = if self.name.is_empty() {
-            "no name yet"
-        } else {
-            &self.name
-        };
-        let mut text = format!("codex  {}\ndevice {} ({name})\n", self.codex, self.device);
-        let _ = match self.waiting {
-            0 => writeln!(text, "nothing waits to be sent"),
-            1 => writeln!(text, "1 change waits to be sent"),
-            waiting => writeln!(text, "{waiting} changes wait to be sent"),
-        };
-        let _ = writeln!(
-            text,
-            "{} of {} passages embedded",
-            self.embedding.done, self.embedding.total
-        );
-        for table in &self.campaigns {
-            let _ = write!(
-                text,
-                "{} · {}",
-                output::campaign(&table.campaign),
-                table.state
-            );
-            if let Some(relay) = &table.relay {
-                let _ = write!(text, " · {relay}");
-            }
-            if let Some(note) = &table.note {
-                let _ = write!(text, "\n  {note}");
-            }
-            text.push('\n');
-        }
-        if self.campaigns.is_empty() {
-            text.push_str("no campaign yet: `lore join '<invitation>'` or `lore create <name>`");
-        }
-        text
-    }
-}
-
 fn reason(error: LineError) -> Result<String, Failure> {
     match error {
         LineError::Offline(reason) => Ok(reason),
@@ -646,60 +577,4 @@ fn campaign_id(view: &CampaignView) -> Result<CampaignId, Failure> {
     view.id
         .parse()
         .map_err(|_| Failure::refused("store", "the codex holds a damaged campaign id"))
-}
-
-fn entry_id(text: &str) -> Result<EntryId, Failure> {
-    text.parse().map_err(|_| {
-        Failure::malformed(
-            "invalid",
-            format!("{text:?} is not an entry's id; `lore list` and `lore recall` print ids"),
-        )
-    })
-}
-
-fn revision(text: &str) -> Result<Revision, Failure> {
-    text.parse().map_err(|_| {
-        Failure::malformed(
-            "invalid",
-            format!("{text:?} is not a revision; `lore show <entry>` prints it"),
-        )
-    })
-}
-
-fn kind(text: &str) -> Result<Kind, Failure> {
-    text.parse()
-        .map_err(|error: lore_codex::FieldError| Failure::malformed("invalid", error.to_string()))
-}
-
-fn audience(text: &str) -> Result<Audience, Failure> {
-    match text {
-        "table" => Ok(Audience::Table),
-        "keeper" => Ok(Audience::Keeper),
-        _ => Err(Failure::malformed(
-            "invalid",
-            "--audience is table or keeper",
-        )),
-    }
-}
-
-/// A text given on the command line, in a file or on standard input.
-fn text(given: Option<String>, file: Option<&Path>) -> Result<Option<String>, Failure> {
-    let Some(path) = file else {
-        return Ok(given);
-    };
-    let fail = |error: std::io::Error| {
-        Failure::malformed("invalid", format!("{}: {error}", path.display()))
-    };
-    let mut text = String::new();
-    if path == Path::new("-") {
-        std::io::stdin()
-            .take(MAX_INPUT)
-            .read_to_string(&mut text)
-            .map_err(fail)?;
-    } else {
-        fs::File::open(path)
-            .and_then(|file| file.take(MAX_INPUT).read_to_string(&mut text))
-            .map_err(fail)?;
-    }
-    Ok(Some(text))
 }

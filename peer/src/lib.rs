@@ -9,6 +9,8 @@ mod line;
 mod meaning;
 pub mod net;
 mod output;
+mod status;
+mod values;
 
 use std::process::ExitCode;
 
