@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import sample from '../crates/sample/data/ferrymans-toll.json' with { type: 'json' };
 
 /** Where `npm run dev` finds the relay that serves the protocol and its certificate hashes. */
 const RELAY = 'http://localhost:7474';
@@ -6,6 +7,8 @@ const RELAY = 'http://localhost:7474';
 export default defineConfig({
   // Absolute paths: `/j/<campaign>` loads the same page as `/`.
   base: '/',
+  // The sample campaign's own questions, for beside the search field.
+  define: { SAMPLE_QUESTIONS: JSON.stringify(sample.suggested) },
   // The compiler settings in tsconfig.json say how JSX becomes Preact calls; no plugin is needed.
   build: {
     outDir: 'dist',

@@ -3,13 +3,15 @@
  *
  * The part after `#` is a key. It is taken out of the address bar and the history before anything
  * else runs, so that it cannot be copied, bookmarked or read by code that loads later. This module
- * must stay the first import of `main.tsx`.
+ * must stay the first import of `main.tsx`; what it imports does nothing by itself.
  */
+
+import { settingsQuery } from './settings.ts';
 
 const path = /^\/j\/([^/]+)\/?$/.exec(location.pathname);
 // Without a query: some messengers add one of their own to every link.
 const whole = path !== null && location.hash.length > 1 ? location.origin + location.pathname + location.hash : null;
-if (whole !== null) history.replaceState(null, '', location.pathname);
+if (whole !== null) history.replaceState(null, '', location.pathname + settingsQuery(location.search));
 
 let link = whole;
 

@@ -13,12 +13,14 @@ import { render } from 'preact';
 import { startEntries } from './state/entries.ts';
 import { startSearch } from './state/search.ts';
 import { startSession } from './state/session.ts';
+import { startSuggestions } from './state/suggestions.ts';
 import { App } from './ui/app.tsx';
 import { startKeys } from './ui/keys.ts';
 
 startSession();
 startEntries();
 startSearch();
+startSuggestions();
 startKeys();
 
 const root = document.getElementById('app');

@@ -138,6 +138,8 @@ export interface Settlement {
   field: PlainField;
   before: string | null;
   chosen: string | null;
+  /** What the field is set to when it is taken back. */
+  instead: string | null;
   revision: string;
 }
 export const settled = signal<Settlement | null>(null);

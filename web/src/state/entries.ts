@@ -5,7 +5,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Entry, ListQuery } from '../engine/api.ts';
 import { route } from './route.ts';
-import { attempt, campaignId, engine, onChanged } from './session.ts';
+import { attempt, campaignId, engine, onChanged, onNames } from './session.ts';
 
 const PAGE = 40;
 /** Changes that arrive letter by letter redraw the list at most this often. */
@@ -94,13 +94,16 @@ export function startEntries(): void {
     });
     wantRows(0, PAGE - 1);
   });
-  onChanged((event) => {
-    if (event.campaign !== query?.campaign) return;
+  const refetchSoon = () => {
     refreshDue ??= setTimeout(() => {
       refreshDue = null;
       refetch();
     }, REFRESH_EVERY_MS);
+  };
+  onChanged((event) => {
+    if (event.campaign === query?.campaign) refetchSoon();
   });
+  onNames(refetchSoon);
 }
 
 /** Puts an entry that a write returned in the list's place, before the change event arrives. */

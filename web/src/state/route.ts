@@ -3,6 +3,7 @@
  * sent to a server.
  */
 import { signal } from '@preact/signals';
+import { settingsQuery } from '../settings.ts';
 
 /** What the list shows. */
 export interface Filter {
@@ -46,8 +47,10 @@ window.addEventListener('popstate', () => {
 export function go(to: Route, replace = false): void {
   const address = formatRoute(to);
   if (address === formatRoute(route.value)) return;
-  if (replace) history.replaceState(null, '', `/${address}`);
-  else history.pushState(null, '', `/${address}`);
+  // A reload in this place keeps the settings that the page was opened with.
+  const whole = `/${settingsQuery(location.search)}${address}`;
+  if (replace) history.replaceState(null, '', whole);
+  else history.pushState(null, '', whole);
   route.value = to;
 }
 

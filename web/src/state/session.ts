@@ -74,12 +74,19 @@ async function refreshMembers(): Promise<void> {
 
 type Changed = Extract<EngineEvent, { type: 'changed' }>;
 const changeListeners = new Set<(event: Changed) => void>();
+const namesListeners = new Set<() => void>();
 const recallListeners = new Set<(campaign: string) => void>();
 
 /** Tells `listener` of every change of lore; returns the end of the subscription. */
 export function onChanged(listener: (event: Changed) => void): () => void {
   changeListeners.add(listener);
   return () => changeListeners.delete(listener);
+}
+
+/** Tells `listener` when authors may have got other names. */
+export function onNames(listener: () => void): () => void {
+  namesListeners.add(listener);
+  return () => namesListeners.delete(listener);
 }
 
 /** Tells `listener` when a shown recall may be asked again. */
@@ -104,7 +111,9 @@ function hear(event: EngineEvent): void {
       status.value = event.status;
       break;
     case 'campaigns':
-      attempt(refreshCampaigns());
+      // Members and the names of authors are part of this news.
+      attempt(Promise.all([refreshCampaigns(), refreshMembers()]));
+      for (const listener of namesListeners) listener();
       break;
     case 'members':
       if (event.campaign === campaignId.value) members.value = event.members;

@@ -1,6 +1,6 @@
 /** Small pieces that many views share. */
 import type { ComponentChildren } from 'preact';
-import type { Author, Delivery } from '../engine/api.ts';
+import type { Audience, Author, Delivery } from '../engine/api.ts';
 import { ago, exactly, isoTime } from '../text/time.ts';
 import { authorName, deliveryWords } from '../text/words.ts';
 import { SignGlyph, type Sign } from './glyphs.tsx';
@@ -12,6 +12,16 @@ export function AuthorName({ author }: { author: Author }) {
       {author.agent && <SignGlyph sign="agent" size={14} />}
       {authorName(author)}
       {author.agent && <span class="author-agent">agent</span>}
+    </span>
+  );
+}
+
+/** The wax seal of what only the keeper's circle can read; what all may read bears none. */
+export function SealBadge({ audience }: { audience: Audience }) {
+  if (audience !== 'keeper') return null;
+  return (
+    <span class="seal" data-testid="seal" title="Sealed for the keeper and co-keepers: no one else at the table can read it">
+      <SignGlyph sign="seal" size={15} /> Keeper only
     </span>
   );
 }

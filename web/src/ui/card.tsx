@@ -5,7 +5,7 @@ import { goCodex, goEntry } from '../state/route.ts';
 import { clearQuestion, question } from '../state/search.ts';
 import { firstLines } from '../text/excerpt.ts';
 import { kindName } from '../text/words.ts';
-import { AuthorName, DeliveryMark, IconButton, Time } from './bits.tsx';
+import { AuthorName, DeliveryMark, IconButton, SealBadge, Time } from './bits.tsx';
 import { ContestedBadge } from './contested.tsx';
 import { FieldsForm } from './fields-form.tsx';
 import { KindGlyph } from './glyphs.tsx';
@@ -70,6 +70,7 @@ export function Card({ entry, position, size, lead, excerpt }: CardProps) {
           {kindName(entry.kind)}
         </span>
         {entry.status !== null && <span class="card-status">{entry.status}</span>}
+        <SealBadge audience={entry.audience} />
         <ContestedBadge entry={entry} />
         <span class="card-tools">
           <IconButton sign="edit" label={`Edit the fields of ${entry.title}`} testId="card-edit" onClick={() => beginEdit(entry)} />
@@ -77,16 +78,16 @@ export function Card({ entry, position, size, lead, excerpt }: CardProps) {
         </span>
       </header>
       {draft === undefined ? (
-        <h3 class="card-title" id={titleId}>
+        <h2 class="card-title" id={titleId}>
           <button type="button" data-testid="card-title" onClick={() => goEntry(entry.id)}>
             {entry.title}
           </button>
-        </h3>
+        </h2>
       ) : (
         <>
-          <h3 class="sr-only" id={titleId}>
+          <h2 class="sr-only" id={titleId}>
             {entry.title}
-          </h3>
+          </h2>
           <FieldsForm id={entry.id} draft={draft} />
         </>
       )}

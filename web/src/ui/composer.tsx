@@ -1,5 +1,6 @@
 /** Writes a new entry. It shows as saved only when the engine has said so. */
 import { signal } from '@preact/signals';
+import type { Audience } from '../engine/api.ts';
 import { useState } from 'preact/hooks';
 import { splitThreads } from '../state/drafts.ts';
 import { announcement, closeOverlay } from '../state/panels.ts';
@@ -9,7 +10,7 @@ import { campaign, campaignId, describeError, engine, facets, status } from '../
 import { kindName } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
 import { kindChoices } from './fields-form.tsx';
-import { KindGlyph } from './glyphs.tsx';
+import { KindGlyph, SignGlyph } from './glyphs.tsx';
 
 interface Words {
   kind: string;
@@ -17,13 +18,14 @@ interface Words {
   body: string;
   threads: string;
   when: string;
+  audience: Audience;
 }
 
-const BLANK: Words = { kind: 'npc', title: '', body: '', threads: '', when: '' };
+const BLANK: Words = { kind: 'npc', title: '', body: '', threads: '', when: '', audience: 'table' };
 /** Outlives the dialog: closing it by mistake loses no words. */
 const words = signal<Words>(BLANK);
 
-const change = (field: keyof Words, value: string): void => {
+const change = (field: Exclude<keyof Words, 'audience'>, value: string): void => {
   words.value = { ...words.value, [field]: value };
 };
 
@@ -38,6 +40,39 @@ function KindChoice() {
         </label>
       ))}
     </div>
+  );
+}
+
+const AUDIENCES: readonly [audience: Audience, name: string][] = [
+  ['table', 'Everyone at the table'],
+  ['keeper', 'The keeper only'],
+];
+
+/** Only who keeps the campaign has the key to what is sealed from the others. */
+const mayKeep = (): boolean => campaign.value?.role === 'keeper' || campaign.value?.role === 'co-keeper';
+
+function AudienceChoice() {
+  return (
+    <fieldset class="audience">
+      <legend>For whom</legend>
+      <div class="kinds">
+        {AUDIENCES.map(([audience, name]) => (
+          <label key={audience} class="kind-choice">
+            <input
+              type="radio"
+              name="audience"
+              value={audience}
+              checked={words.value.audience === audience}
+              data-testid={`composer-audience-${audience}`}
+              onChange={() => (words.value = { ...words.value, audience })}
+            />
+            <SignGlyph sign={audience === 'keeper' ? 'seal' : 'table'} size={16} />
+            {name}
+          </label>
+        ))}
+      </div>
+      {words.value.audience === 'keeper' && <p class="hint">Sealed with the keepers’ own key: players’ devices never hold it.</p>}
+    </fieldset>
   );
 }
 
@@ -60,6 +95,7 @@ export function Composer() {
       }
       const entry = await engine.call('record', {
         campaign: id,
+        audience: mayKeep() ? words.value.audience : 'table',
         draft: { kind, title: title.trim(), body, threads: splitThreads(threads), when: when.trim() === '' ? null : when.trim() },
       });
       words.value = { ...BLANK, kind };
@@ -109,6 +145,7 @@ export function Composer() {
             <input value={when} placeholder="Third of Thaw" data-testid="composer-when" maxLength={200} autocomplete="off" onInput={(event) => change('when', event.currentTarget.value)} />
           </label>
         </div>
+        {mayKeep() && <AudienceChoice />}
         {asksName && (
           <label class="field">
             <span>Your name, as the table shall see it (asked once)</span>

@@ -23,7 +23,11 @@ async function settle(entry: Entry, field: PlainField, value: string | null): Pr
     if (result.outcome === 'forgotten') return 'This entry was forgotten meanwhile.';
     if (result.outcome === 'done') {
       patchList(result.entry);
-      settled.value = { entry: entry.id, field, before: valueOf(entry, field), chosen: value, revision: result.entry.revision };
+      const before = valueOf(entry, field);
+      // Where the shown value was kept, what one may have meant is the other one.
+      const other = entry.contested.find((one) => one.field === field)?.candidates.find((one) => one.value !== value);
+      const instead = before === value ? (other?.value ?? null) : before;
+      settled.value = { entry: entry.id, field, before, chosen: value, instead, revision: result.entry.revision };
       announcement.value = `${FIELD_NAMES[field]} settled`;
       return null;
     }
@@ -34,7 +38,7 @@ async function settle(entry: Entry, field: PlainField, value: string | null): Pr
 }
 
 async function takeBack(undo: Settlement): Promise<string | null> {
-  const patch = undo.field === 'kind' || undo.field === 'title' ? { [undo.field]: undo.before ?? '' } : { [undo.field]: undo.before };
+  const patch = undo.field === 'kind' || undo.field === 'title' ? { [undo.field]: undo.instead ?? '' } : { [undo.field]: undo.instead };
   const result = await engine.call('revise', { entry: undo.entry, expected: undo.revision, patch });
   if (result.outcome === 'done') {
     patchList(result.entry);
@@ -157,7 +161,7 @@ function Settled({ undo, onError }: { undo: Settlement; onError: (error: string 
   return (
     <p class="settled" role="status" data-testid="settled">
       <SignGlyph sign="check" size={16} /> {FIELD_NAMES[undo.field]} settled on “{fieldValue(undo.field, undo.chosen)}”.{' '}
-      {undo.before !== undo.chosen && (
+      {undo.instead !== undo.chosen && (
         <button
           type="button"
           class="link"
@@ -166,7 +170,7 @@ function Settled({ undo, onError }: { undo: Settlement; onError: (error: string 
             takeBack(undo).then(onError, (problem: unknown) => onError(describeError(problem)));
           }}
         >
-          Undo
+          {undo.instead === undo.before ? 'Undo' : `Take “${fieldValue(undo.field, undo.instead)}” instead`}
         </button>
       )}{' '}
       <button type="button" class="link" onClick={() => (settled.value = null)}>

@@ -7,9 +7,9 @@ import { beginEdit, dropEdit, fieldDrafts } from '../state/drafts.ts';
 import { noteTitles } from '../state/entries.ts';
 import { announcement, drawer, editing, toggleDrawer } from '../state/panels.ts';
 import { closeEntry, goEntry } from '../state/route.ts';
-import { campaignId, chooseCampaign, describeError, engine, members, onChanged, attempt } from '../state/session.ts';
+import { campaignId, chooseCampaign, describeError, engine, members, onChanged, onNames, attempt } from '../state/session.ts';
 import { kindName } from '../text/words.ts';
-import { AuthorName, DeliveryMark, IconButton, Quiet, Time } from './bits.tsx';
+import { AuthorName, DeliveryMark, IconButton, Quiet, SealBadge, Time } from './bits.tsx';
 import { Threads } from './card.tsx';
 import { ContestedPanel } from './contested.tsx';
 import { Dialog } from './dialog.tsx';
@@ -55,9 +55,11 @@ function useEntry(id: string): [Loaded, (entry: Entry) => void] {
       if (event.forgotten.includes(id)) setEntry('gone');
       else if (event.entries.includes(id)) load();
     });
+    const endNames = onNames(load);
     return () => {
       live = false;
       end();
+      endNames();
     };
   }, [id]);
   return [entry, setEntry];
@@ -273,6 +275,7 @@ export function EntryView({ id }: { id: string }) {
         <button type="button" class="fact" data-testid="entry-kind" title="Change the kind" onClick={() => beginEdit(entry, 'kind')}>
           <KindGlyph kind={entry.kind} size={18} /> {kindName(entry.kind)}
         </button>
+        <SealBadge audience={entry.audience} />
         {draft === undefined && (
           <button type="button" class="link" data-testid="edit-fields" onClick={() => beginEdit(entry)}>
             Edit the fields

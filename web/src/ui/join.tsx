@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { takeInvitation } from '../invitation.ts';
+import { settingsQuery } from '../settings.ts';
 import { nameAsked } from '../state/preferences.ts';
 import { chooseCampaign, describeError, engine, refreshCampaigns, status } from '../state/session.ts';
 
@@ -11,7 +12,7 @@ export const joinDone = signal(false);
 const link = takeInvitation();
 
 function leave(): void {
-  history.replaceState(null, '', '/#/');
+  history.replaceState(null, '', `/${settingsQuery(location.search)}#/`);
   joinDone.value = true;
 }
 

@@ -3,25 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { openOverlay } from '../state/panels.ts';
 import { route } from '../state/route.ts';
 import { askNow, clearQuestion, question, typeQuestion } from '../state/search.ts';
-import { campaign, facets, status } from '../state/session.ts';
+import { status } from '../state/session.ts';
+import { suggestions } from '../state/suggestions.ts';
 import { IconButton } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
-
-const SAMPLE_QUESTIONS = [
-  'why do people in the river villages keep getting sick?',
-  'what did we promise the ferryman?',
-  'who has lied to us?',
-];
-const THREADS_ASKED = 2;
-
-/** The sample has questions of its own; any other campaign is asked about what it holds. */
-function suggestions(): string[] {
-  const open = campaign.value;
-  if (open === null || open.entries === 0) return [];
-  if (open.sample) return SAMPLE_QUESTIONS;
-  const threads = facets.value?.threads.slice(0, THREADS_ASKED) ?? [];
-  return [...threads.map(({ thread }) => `what do we know of ${thread}?`), 'what did we promise, and to whom?'];
-}
 
 function EmbeddingNote() {
   const embedding = status.value?.embedding;
@@ -48,7 +33,7 @@ export function SearchBar() {
     // The signal owns the text: a suggested question fills the field too.
     if (input.current !== null && input.current.value !== question.value) input.current.value = question.value;
   }, [question.value]);
-  const asked = suggestions();
+  const asked = suggestions.value;
   return (
     <>
       <form

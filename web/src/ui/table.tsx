@@ -91,7 +91,7 @@ function Invite({ id }: { id: string }) {
   return (
     <section class="drawer-part" aria-labelledby="invite-title">
       <h3 id="invite-title">Invite</h3>
-      <div class="inline-form">
+      <div class="stacked-form">
         <label class="field">
           <span>As</span>
           <select value={role} data-testid="invite-role" onChange={(event) => {
