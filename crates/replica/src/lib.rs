@@ -19,6 +19,7 @@ mod live;
 mod log;
 mod peer_store;
 mod read;
+mod rebuild;
 mod receive;
 mod replica;
 mod sample;
