@@ -48,6 +48,9 @@ const ROTATION_CHECK: Duration = Duration::from_hours(1);
 /// How long open connections may take to close when the relay stops.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
+/// How long the last packets may take to be confirmed.
+const LAST_PACKETS: Duration = Duration::from_millis(500);
+
 /// What the relay takes on, at most.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -186,7 +189,8 @@ impl Relay {
             quinn::VarInt::from_u32(CloseCode::Stopping as u32),
             b"the relay is stopping",
         );
-        let _ = tokio::time::timeout(STOP_GRACE, self.endpoint.wait_idle()).await;
+        // Peers that are gone do not answer; those that are here have been told.
+        let _ = tokio::time::timeout(LAST_PACKETS, self.endpoint.wait_idle()).await;
         self.udp.abort();
         if tokio::time::timeout(STOP_GRACE, self.web).await.is_err() {
             tracing::debug!("some HTTP connections did not end in time");
