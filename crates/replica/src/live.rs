@@ -165,7 +165,7 @@ impl LiveSession {
     /// Close the connection on any. What was taken in before is kept.
     pub fn receive_stream(&mut self, replica: &mut Replica, bytes: &[u8]) -> Result<(), LiveError> {
         self.buffer.push(bytes);
-        while let Some(frame) = self.buffer.next().map_err(protocol)? {
+        while let Some(frame) = self.buffer.next().map_err(|error| protocol(&error))? {
             self.receive_message(replica, &frame)?;
         }
         Ok(())
@@ -395,11 +395,11 @@ impl LiveSession {
         self.state = LiveState::Ended;
         match error {
             lore_sync::SessionError::Store(error) => error.into(),
-            other => protocol(other),
+            lore_sync::SessionError::Frame(error) => protocol(&error),
         }
     }
 }
 
-fn protocol(error: impl ToString) -> LiveError {
+fn protocol(error: &impl ToString) -> LiveError {
     LiveError::Protocol(error.to_string())
 }

@@ -54,7 +54,8 @@ impl Replica {
             .prepare_cached(&format!("SELECT {ROW} FROM entries e WHERE e.entry = ?1"))?
             .query_row([&entry.to_bytes()[..]], Row::read)
             .optional()?;
-        row.map(|raw| self.entry_view(Row::parse(raw)?)).transpose()
+        row.map(|raw| self.entry_view(&Row::parse(raw)?))
+            .transpose()
     }
 
     /// A page of a campaign's entries, newest change first.
@@ -78,7 +79,7 @@ impl Replica {
             conditions.push("e.audience = ?");
             values.push(Value::Blob(
                 audience_of(name)
-                    .map(|audience| audience.to_bytes().to_vec())
+                    .map(lore_seal::Audience::to_bytes)
                     .unwrap_or_default(),
             ));
         }
@@ -112,7 +113,7 @@ impl Replica {
             .collect::<Result<Vec<_>, _>>()?;
         let entries = rows
             .into_iter()
-            .map(|raw| self.entry_view(Row::parse(raw)?))
+            .map(|raw| self.entry_view(&Row::parse(raw)?))
             .collect::<Result<_, _>>()?;
         Ok(ListView { entries, total })
     }
@@ -209,22 +210,21 @@ impl Replica {
         author: AuthorId,
     ) -> Result<AuthorView, StoreError> {
         let own = author == self.author();
-        let (name, agent) = match self.names.get(&(campaign, author)) {
-            Some(known) => known.clone(),
-            None => {
-                let known = self
-                    .conn
-                    .prepare_cached(
-                        "SELECT name, agent FROM profiles WHERE campaign = ?1 AND author = ?2",
-                    )?
-                    .query_row([&campaign.to_bytes()[..], &author.to_bytes()[..]], |row| {
-                        Ok((row.get(0)?, row.get(1)?))
-                    })
-                    .optional()?
-                    .unwrap_or_else(|| (String::new(), false));
-                self.names.insert((campaign, author), known.clone());
-                known
-            }
+        let (name, agent) = if let Some(known) = self.names.get(&(campaign, author)) {
+            known.clone()
+        } else {
+            let known = self
+                .conn
+                .prepare_cached(
+                    "SELECT name, agent FROM profiles WHERE campaign = ?1 AND author = ?2",
+                )?
+                .query_row([&campaign.to_bytes()[..], &author.to_bytes()[..]], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .optional()?
+                .unwrap_or_else(|| (String::new(), false));
+            self.names.insert((campaign, author), known.clone());
+            known
         };
         let name = if own && name.is_empty() {
             self.name.clone()
@@ -239,7 +239,7 @@ impl Replica {
         })
     }
 
-    fn entry_view(&mut self, row: Row) -> Result<EntryView, StoreError> {
+    fn entry_view(&mut self, row: &Row) -> Result<EntryView, StoreError> {
         let entry: Entry = serde_json::from_str(&row.state)
             .map_err(|error| StoreError::Damaged(error.to_string()))?;
         self.view_of(row.campaign, row.audience, row.own_number, entry)

@@ -81,7 +81,7 @@ impl Replica {
         verified: bool,
         touched: &mut Touched,
     ) -> Result<Arrival, StoreError> {
-        let header = envelope.header().clone();
+        let header = *envelope.header();
         if header.campaign != campaign {
             return Ok(Arrival::Refused("of another campaign"));
         }

@@ -76,18 +76,16 @@ impl Replica {
     /// See [`OpenError`]; the file is left as it was.
     pub fn open(conn: Connection, mut host: Box<dyn Host>) -> Result<Self, OpenError> {
         schema::prepare(&conn)?;
-        let seed = match meta(&conn, "device")? {
-            Some(seed) => seed,
-            None => {
-                let seed: [u8; 32] = draw(host.as_mut());
-                // Another process may have made one since: the first stays.
-                conn.execute(
-                    "INSERT INTO meta (key, value) VALUES ('device', ?1) ON CONFLICT DO NOTHING",
-                    [&seed[..]],
-                )?;
-                meta(&conn, "device")?
-                    .ok_or_else(|| OpenError::Damaged("no device identity".into()))?
-            }
+        let seed = if let Some(seed) = meta(&conn, "device")? {
+            seed
+        } else {
+            let seed: [u8; 32] = draw(host.as_mut());
+            // Another process may have made one since: the first stays.
+            conn.execute(
+                "INSERT INTO meta (key, value) VALUES ('device', ?1) ON CONFLICT DO NOTHING",
+                [&seed[..]],
+            )?;
+            meta(&conn, "device")?.ok_or_else(|| OpenError::Damaged("no device identity".into()))?
         };
         let seed: [u8; 32] = seed
             .try_into()

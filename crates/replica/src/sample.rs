@@ -231,6 +231,7 @@ fn audience(entry: &SampleEntry) -> Audience {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // so that it can be handed to `map_err` as it is
 fn invalid(error: impl ToString) -> WriteError {
     WriteError::Invalid(error.to_string())
 }

@@ -196,14 +196,14 @@ pub(crate) fn prepare(conn: &Connection) -> Result<(), OpenError> {
         // Two processes may create the file at once: the second sees the first's tables.
         conn.execute_batch("BEGIN IMMEDIATE")?;
         let version: i32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        let made = if version == 0 {
+        let outcome = if version == 0 {
             conn.execute_batch(TABLES)
                 .and_then(|()| conn.pragma_update(None, "application_id", APPLICATION_ID))
                 .and_then(|()| conn.pragma_update(None, "user_version", SCHEMA_VERSION))
         } else {
             Ok(())
         };
-        match made {
+        match outcome {
             Ok(()) => conn.execute_batch("COMMIT")?,
             Err(error) => {
                 let _ = conn.execute_batch("ROLLBACK");

@@ -338,7 +338,7 @@ pub(crate) fn audience_name(audience: Audience) -> String {
     match audience {
         Audience::Table => "table".into(),
         Audience::Keeper => "keeper".into(),
-        other => format!("{other:?}").to_lowercase(),
+        Audience::Private(_) => "private".into(),
     }
 }
 

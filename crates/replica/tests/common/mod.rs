@@ -1,4 +1,5 @@
 //! What the replica's tests share: seeded hosts, files, and two replicas at one table.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up has failed
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use std::path::Path;
