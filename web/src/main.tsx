@@ -15,6 +15,7 @@ import { startSearch } from './state/search.ts';
 import { startSession } from './state/session.ts';
 import { startSuggestions } from './state/suggestions.ts';
 import { App } from './ui/app.tsx';
+import { loadEditor } from './ui/entry-view.tsx';
 import { startKeys } from './ui/keys.ts';
 
 startSession();
@@ -25,3 +26,7 @@ startKeys();
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
+
+// The editor's code comes after the first view, unasked: who loses the network later can still write.
+const EDITOR_AFTER_MS = 1_500;
+setTimeout(() => loadEditor().catch(() => undefined), EDITOR_AFTER_MS);

@@ -20,7 +20,7 @@ import { Markdown } from './markdown.tsx';
 let BodyEditor: FunctionComponent<BodyEditorProps> | null = null;
 
 /** Fetches the editor's code: when editing starts, or a little before. */
-function loadEditor(): Promise<void> {
+export function loadEditor(): Promise<void> {
   return import('../editor/body-editor.tsx').then((module) => {
     BodyEditor = module.BodyEditor;
   });
@@ -53,7 +53,8 @@ function useEntry(id: string): [Loaded, (entry: Entry) => void] {
     load();
     const end = onChanged((event) => {
       if (event.forgotten.includes(id)) setEntry('gone');
-      else if (event.entries.includes(id)) load();
+      // Without entries: the relay acknowledged something, and the delivery mark may say more.
+      else if (event.entries.length === 0 || event.entries.includes(id)) load();
     });
     const endNames = onNames(load);
     return () => {
