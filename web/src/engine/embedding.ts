@@ -10,6 +10,8 @@ const BATCH = 16;
 const QUIET_MS = 1_200;
 /** How long a question waits for its vector before words answer alone. */
 const QUESTION_MS = 2_500;
+/** While spans are embedded, answers are said to be better at most this often. */
+const IMPROVED_MS = 1_000;
 /** Vectors of questions kept, so that a question asked again costs nothing. */
 const QUESTIONS_KEPT = 64;
 
@@ -143,6 +145,7 @@ export class Embedding {
     if (this.busy || !this.model) return;
     this.busy = true;
     let made = 0;
+    let told = performance.now();
     try {
       do {
         this.again = false;
@@ -170,6 +173,11 @@ export class Embedding {
         }
         this.engine.store_vectors(this.model, hashes, bytes);
         made += hashes.length;
+        if (performance.now() - told > IMPROVED_MS) {
+          told = performance.now();
+          made = 0;
+          this.host.improved();
+        }
         this.measure();
         this.host.changed();
       } while (this.worker.state === 'ready');

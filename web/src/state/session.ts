@@ -31,6 +31,16 @@ export const campaign = computed<Campaign | null>(() => {
 });
 export const campaignId = computed<string | null>(() => campaign.value?.id ?? null);
 
+/** Fewer entries than this without a meaning are not worth a word: they are done in a moment. */
+const FEW_MEANINGS = 4;
+
+/** Meanings are not all there: words answer, and answers get better by themselves. */
+export const learning = computed<boolean>(() => {
+  const embedding = status.value?.embedding;
+  if (embedding === undefined || embedding.state === 'unavailable') return false;
+  return embedding.state === 'loading' || embedding.total - embedding.done >= FEW_MEANINGS;
+});
+
 /** Turns whatever a call rejected with into words for the person. */
 export function describeError(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) {

@@ -1,12 +1,13 @@
 /** One entry as a card. */
+import { useState } from 'preact/hooks';
 import type { Entry } from '../engine/api.ts';
-import { beginEdit, fieldDrafts } from '../state/drafts.ts';
+import { beginEdit, fieldDrafts, settled } from '../state/drafts.ts';
 import { goCodex, goEntry } from '../state/route.ts';
 import { clearQuestion, question } from '../state/search.ts';
 import { firstLines } from '../text/excerpt.ts';
 import { kindName } from '../text/words.ts';
 import { AuthorName, DeliveryMark, IconButton, SealBadge, Time } from './bits.tsx';
-import { ContestedBadge } from './contested.tsx';
+import { ContestedBadge, ContestedPanel } from './contested.tsx';
 import { FieldsForm } from './fields-form.tsx';
 import { KindGlyph } from './glyphs.tsx';
 
@@ -47,6 +48,7 @@ export function Threads({ threads }: { threads: readonly string[] }) {
 
 export function Card({ entry, position, size, lead, excerpt }: CardProps) {
   const draft = fieldDrafts.value.get(entry.id);
+  const [contestedOpen, setContestedOpen] = useState(false);
   const titleId = `title-${entry.id}`;
   return (
     <article
@@ -71,7 +73,7 @@ export function Card({ entry, position, size, lead, excerpt }: CardProps) {
         </span>
         {entry.status !== null && <span class="card-status">{entry.status}</span>}
         <SealBadge audience={entry.audience} />
-        <ContestedBadge entry={entry} />
+        <ContestedBadge entry={entry} open={contestedOpen} onToggle={() => setContestedOpen(!contestedOpen)} />
         <span class="card-tools">
           <IconButton sign="edit" label={`Edit the fields of ${entry.title}`} testId="card-edit" onClick={() => beginEdit(entry)} />
           <DeliveryMark delivery={entry.delivery} saving={draft?.state === 'saving'} />
@@ -91,6 +93,7 @@ export function Card({ entry, position, size, lead, excerpt }: CardProps) {
           <FieldsForm id={entry.id} draft={draft} />
         </>
       )}
+      {(contestedOpen || settled.value?.entry === entry.id) && <ContestedPanel entry={entry} />}
       {excerpt ?? (entry.body !== '' && <p class="card-text">{firstLines(entry.body)}</p>)}
       <footer class="card-foot">
         <Threads threads={entry.threads} />

@@ -135,7 +135,7 @@ export function Composer() {
         <div class="fields-row">
           <label class="field">
             <span>Threads</span>
-            <input list="thread-names" value={threads} placeholder="separated by commas" data-testid="composer-threads" maxLength={600} autocomplete="off" onInput={(event) => change('threads', event.currentTarget.value)} />
+            <input list="thread-names" value={threads} placeholder="the ring, debts" data-testid="composer-threads" maxLength={600} autocomplete="off" onInput={(event) => change('threads', event.currentTarget.value)} />
           </label>
           <datalist id="thread-names">
             {facets.value?.threads.slice(0, 50).map(({ thread }) => <option key={thread} value={thread} />)}

@@ -50,20 +50,13 @@ async function takeBack(undo: Settlement): Promise<string | null> {
 }
 
 /** On a card: plainly, that something waits to be settled. */
-export function ContestedBadge({ entry }: { entry: Entry }) {
-  const [open, setOpen] = useState(false);
-  const undo = settled.value?.entry === entry.id;
-  if (entry.contested.length === 0 && !undo) return null;
+export function ContestedBadge({ entry, open, onToggle }: { entry: Entry; open: boolean; onToggle: () => void }) {
+  if (entry.contested.length === 0) return null;
   const fields = entry.contested.map((one) => FIELD_NAMES[one.field].toLowerCase()).join(', ');
   return (
-    <>
-      {entry.contested.length > 0 && (
-        <button type="button" class="contested-badge" data-testid="contested" aria-expanded={open} onClick={() => setOpen(!open)}>
-          <SignGlyph sign="split" size={14} /> Contested: {fields}
-        </button>
-      )}
-      {(open || undo) && <ContestedPanel entry={entry} />}
-    </>
+    <button type="button" class="contested-badge" data-testid="contested" aria-expanded={open} onClick={onToggle}>
+      <SignGlyph sign="split" size={14} /> Contested: {fields}
+    </button>
   );
 }
 
@@ -88,7 +81,7 @@ function Choice({ entry, contested }: { entry: Entry; contested: Contested }) {
             <p class="contest-by">
               <AuthorName author={candidate.by} /> <Time at={candidate.at} />
             </p>
-            <button type="button" class="button" data-testid="settle" aria-label={`Keep ${fieldValue(field, candidate.value)}`} onClick={() => pick(candidate.value)}>
+            <button type="button" class="button" data-testid="settle" aria-label={`Keep this: ${fieldValue(field, candidate.value)}`} onClick={() => pick(candidate.value)}>
               Keep this
             </button>
           </div>

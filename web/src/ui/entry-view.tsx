@@ -120,7 +120,14 @@ function Forget({ entry, onClose }: { entry: Entry; onClose: () => void }) {
 
 function Facts({ entry }: { entry: Entry }) {
   const draft = fieldDrafts.value.get(entry.id);
-  if (draft !== undefined) return <FieldsForm id={entry.id} draft={draft} />;
+  if (draft !== undefined) {
+    return (
+      <>
+        <h1 class="sr-only">{entry.title}</h1>
+        <FieldsForm id={entry.id} draft={draft} />
+      </>
+    );
+  }
   return (
     <>
       <h1 class="entry-title" data-testid="entry-title">

@@ -171,7 +171,7 @@ export function FieldsForm({ id, draft }: { id: string; draft: FieldDraft }) {
         {text('when', 'Third of Thaw')}
         {text('status', 'open, kept, broken…')}
       </div>
-      {text('threads', 'separated by commas')}
+      {text('threads', 'the ring, debts')}
       {draft.error !== null && (
         <p class="form-error" role="alert" data-testid="form-error">
           {draft.error}

@@ -21,7 +21,7 @@ function Past({ entry, version }: { entry: string; version: Version }) {
         {state.when !== null && ` · ${state.when}`}
         {state.status !== null && ` · ${state.status}`}
       </p>
-      <h4>{state.title}</h4>
+      <h3>{state.title}</h3>
       <Markdown text={state.body} />
       {state.threads.length > 0 && <p class="hint">Threads: {state.threads.join(', ')}</p>}
     </div>

@@ -1,6 +1,6 @@
 /** Above the codex: the sample's notice, and trouble that no form shows. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { route } from '../state/route.ts';
+import { route, type Route } from '../state/route.ts';
 import { question } from '../state/search.ts';
 import { campaign, describeError, engine, trouble } from '../state/session.ts';
 import { IconButton } from './bits.tsx';
@@ -57,6 +57,9 @@ function SampleNotice({ id }: { id: string }) {
   );
 }
 
+/** The list without a filter: notices about the campaign belong there. */
+const isWhole = (here: Route): boolean => here.view === 'codex' && Object.keys(here.filter).length === 0;
+
 export function Notices() {
   const open = campaign.value;
   const words = trouble.value;
@@ -70,7 +73,7 @@ export function Notices() {
         </div>
       )}
       {atHome && <SettledElsewhere />}
-      {open?.sample && atHome && <SampleNotice id={open.id} />}
+      {open?.sample && atHome && isWhole(route.value) && <SampleNotice id={open.id} />}
     </>
   );
 }

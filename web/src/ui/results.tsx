@@ -3,6 +3,8 @@ import { useEffect } from 'preact/hooks';
 import type { Hit } from '../engine/api.ts';
 import { announcement } from '../state/panels.ts';
 import { answer, question } from '../state/search.ts';
+import { learning } from '../state/session.ts';
+import { plainSpan } from '../text/excerpt.ts';
 import { plural } from '../text/words.ts';
 import { Quiet } from './bits.tsx';
 import { Card } from './card.tsx';
@@ -14,7 +16,8 @@ const WHY: Record<Hit['why'], string> = {
 };
 
 /** The span's text with the matched words marked; ranges may overlap or lie outside the text. */
-function Marked({ text, ranges }: { text: string; ranges: readonly [number, number][] }) {
+function Marked(span: { text: string; ranges: readonly [number, number][] }) {
+  const { text, ranges } = plainSpan(span.text, span.ranges);
   const parts = [];
   let at = 0;
   for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
@@ -81,6 +84,15 @@ export function Results() {
 
   if (found === null) return <div class="loading" aria-hidden="true" />;
   const { hits, searched, byMeaning } = found.result;
+  if (hits.length === 0 && learning.value) {
+    return (
+      <section class="column" aria-label="Results">
+        <Quiet title="No entry has these words" testId="results-learning">
+          <p>What your entries mean is still being learned on this device. The answer comes here by itself.</p>
+        </Quiet>
+      </section>
+    );
+  }
   if (hits.length === 0) {
     return (
       <section class="column" aria-label="Results">
@@ -92,10 +104,10 @@ export function Results() {
   }
   return (
     <section class="column" aria-label="Results" data-testid="results" data-stale={found.question !== question.value.trim() || undefined}>
-      <p class="results-head" data-testid="results-head">
+      <h1 class="results-head" data-testid="results-head">
         {`Closest in ${plural(searched, 'entry', 'entries')}, best first`}
-        {!byMeaning && '. By words only, until meanings are ready.'}
-      </p>
+        {(!byMeaning || learning.value) && '. By words mostly, until all meanings are learned.'}
+      </h1>
       <div role="feed" aria-label="Results" class="hits">
         {hits.map((hit, index) => (
           <HitCard key={hit.entry.id} hit={hit} position={index + 1} size={hits.length} />

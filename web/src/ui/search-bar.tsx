@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { openOverlay } from '../state/panels.ts';
 import { route } from '../state/route.ts';
 import { askNow, clearQuestion, question, typeQuestion } from '../state/search.ts';
-import { status } from '../state/session.ts';
+import { learning, status } from '../state/session.ts';
 import { suggestions } from '../state/suggestions.ts';
 import { IconButton } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
 
 function EmbeddingNote() {
   const embedding = status.value?.embedding;
-  if (embedding === undefined || embedding.state === 'ready') return null;
+  if (embedding === undefined) return null;
   if (embedding.state === 'unavailable') {
     return (
       <p class="search-note" data-testid="embedding-note">
@@ -18,6 +18,7 @@ function EmbeddingNote() {
       </p>
     );
   }
+  if (!learning.value) return null;
   const { done, total } = embedding;
   return (
     <p class="search-note" data-testid="embedding-note">
