@@ -47,12 +47,12 @@ test('screenshots', async () => {
     await page.getByTestId('new-entry').click();
     await shoot(page, 'composer');
     await page.keyboard.press('Escape');
-    await openTable(page, 'Maren');
+    await openTable(page, 'Wendeline');
     const link = await invite(page);
     await shoot(page, 'table');
     const guest = await player.openInvitation(link);
     await shoot(guest, 'invitation');
-    await joinTable(guest, 'Tomas');
+    await joinTable(guest, 'Barnaby');
     const id = await recordAndOpen(page, { title: 'The drowned bell', body: 'It rings before storms.\n\n> Nobody has found the rope.', when: 'Third of Thaw', threads: 'bells' });
     await openEntry(guest, id);
     await shoot(guest, 'entry');

@@ -105,6 +105,9 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Asks a program to end, and insists after a while.
 fn end(program: &mut Child) {
+    if !matches!(program.try_wait(), Ok(None)) {
+        return;
+    }
     let asked = Command::new("kill").arg(program.id().to_string()).status();
     let begun = std::time::Instant::now();
     while asked.is_ok() && begun.elapsed() < GRACE {

@@ -41,9 +41,9 @@ async function visible(transport: Transport): Promise<void> {
   try {
     const page = await keeper.openTab();
     await ready(page);
-    await openTable(page, 'Maren');
+    await openTable(page, 'Wendeline');
     const guest = await player.openInvitation(await invite(page));
-    await joinTable(guest, 'Tomas');
+    await joinTable(guest, 'Barnaby');
     await openCodex(page);
     await openCodex(guest);
     const here: number[] = [];

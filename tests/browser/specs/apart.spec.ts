@@ -26,7 +26,7 @@ for (const transport of TRANSPORTS) {
       await readText(keeper.page);
       await readText(player.page);
       await record(keeper.page, { title: 'The bell founder', body: 'Left his mark inside the rim.' });
-      const hits = await ask(player.page, 'which chime warns of bad weather?');
+      const hits = await ask(player.page, 'the bell that rings before storms');
       await expect(hits.first()).toContainText('The drowned bell');
       await openEntry(player.page, id);
 
@@ -50,13 +50,13 @@ for (const transport of TRANSPORTS) {
       await network(player.page, 'offline');
       await openCodex(keeper.page);
       await openCodex(player.page);
-      await record(keeper.page, { title: 'Said while Tomas was away' });
+      await record(keeper.page, { title: 'Said while Barnaby was away' });
       await record(player.page, { title: 'Said alone on the road' });
       await allSent(keeper.page);
       await expect(keeper.page.getByTestId('card-title').filter({ hasText: 'Said alone on the road' })).toHaveCount(0);
       await player.person.offline(false);
       await allSent(player.page);
-      await expect(player.page.getByTestId('card-title').filter({ hasText: 'Said while Tomas was away' })).toBeVisible();
+      await expect(player.page.getByTestId('card-title').filter({ hasText: 'Said while Barnaby was away' })).toBeVisible();
       await expect(keeper.page.getByTestId('card-title').filter({ hasText: 'Said alone on the road' })).toBeVisible();
     });
 
@@ -82,8 +82,8 @@ for (const transport of TRANSPORTS) {
         // Each value says whose it is.
         await expect(candidates.getByTestId('author')).toHaveCount(2);
       }
-      await expect(keeper.page.getByTestId('candidate').filter({ hasText: 'broken' })).toContainText('Tomas');
-      await expect(player.page.getByTestId('candidate').filter({ hasText: 'kept' })).toContainText('Maren');
+      await expect(keeper.page.getByTestId('candidate').filter({ hasText: 'broken' })).toContainText('Barnaby');
+      await expect(player.page.getByTestId('candidate').filter({ hasText: 'kept' })).toContainText('Wendeline');
 
       await player.page.getByTestId('candidate').filter({ hasText: 'kept' }).getByTestId('settle').click();
       for (const page of [keeper.page, player.page]) {

@@ -13,15 +13,15 @@ interface Entry {
 test('what the device records appears in the page, and the other way round', async ({ person }) => {
   const page = await (await person()).openTab();
   await ready(page);
-  await openTable(page, 'Maren');
+  await openTable(page, 'Wendeline');
   const device = await Device.make();
   try {
-    await device.lore('join', await invite(page), '--name', 'Tomas’s laptop');
+    await device.lore('join', await invite(page), '--name', 'Barnaby’s laptop');
     await device.lore('record', 'The cellar door', '--kind', 'place', '--body', 'Locked from within.');
     await openCodex(page);
     const card = page.getByTestId('entry-card').filter({ hasText: 'The cellar door' });
     await expect(card).toContainText('Locked from within.');
-    await expect(card.getByTestId('author')).toContainText('Tomas’s laptop');
+    await expect(card.getByTestId('author')).toContainText('Barnaby’s laptop');
 
     await recordAndOpen(page, { title: 'The cellar key' });
     await setField(page, 'status', 'lost');

@@ -19,9 +19,9 @@ for (const transport of TRANSPORTS) {
       const page = await keeper.openTab();
       await ready(page);
       await meaningReady(page);
-      await openTable(page, 'Maren');
+      await openTable(page, 'Wendeline');
       const guest = await player.openInvitation(await invite(page));
-      await joinTable(guest, 'Tomas');
+      await joinTable(guest, 'Barnaby');
       const id = await recordAndOpen(page, { title: 'The saltmarsh idol' });
       await editText(page);
       await page.keyboard.type('It looks inland.');
@@ -70,7 +70,7 @@ for (const transport of TRANSPORTS) {
       await openTable(page, 'Ysoldra');
       const link = await invite(page);
       const guest = await player.openInvitation(link);
-      await joinTable(guest, 'Tomas');
+      await joinTable(guest, 'Barnaby');
       await openCodex(page);
       await record(page, { title: 'A note', body: 'The brackenfold is empty.', threads: 'Unsunken' });
       const id = await recordAndOpen(page, { title: 'tallowgate' });

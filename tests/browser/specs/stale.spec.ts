@@ -18,7 +18,7 @@ for (const transport of TRANSPORTS) {
     const refusal = keeper.page.getByTestId('revise-conflict');
     await expect(refusal).toContainText('The lantern debt, forgiven');
     await expect(refusal).toContainText('The lantern debt, doubled');
-    await expect(refusal).toContainText('Tomas');
+    await expect(refusal).toContainText('Barnaby');
     await expect(form.getByTestId('field-title')).toHaveValue('The lantern debt, doubled');
     // Nothing was written anywhere.
     await expect(player.page.getByTestId('entry-title')).toHaveText('The lantern debt, forgiven');

@@ -70,8 +70,10 @@ export async function openEntry(page: Page, id: string): Promise<Locator> {
   return view;
 }
 
-/** Goes back to the list of all entries. */
+/** Goes back to the list of all entries, from an open entry or an answered question. */
 export async function openCodex(page: Page): Promise<void> {
+  const clear = page.getByTestId('search-clear');
+  if (await clear.isVisible()) await clear.click();
   await page.evaluate(() => (location.hash = '#/'));
   await expect(page.getByTestId('list-count')).toBeVisible();
 }

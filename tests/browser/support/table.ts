@@ -15,11 +15,11 @@ export async function sitDown(arrive: Arrive, transport: Transport): Promise<{ k
   const keeper = await arrive(transport);
   const keeperPage = await keeper.openTab();
   await ready(keeperPage);
-  await openTable(keeperPage, 'Maren');
+  await openTable(keeperPage, 'Wendeline');
   const link = await invite(keeperPage);
   const player = await arrive(transport);
   const playerPage = await player.openInvitation(link);
-  await join(playerPage, 'Tomas');
+  await join(playerPage, 'Barnaby');
   return {
     keeper: { person: keeper, page: keeperPage },
     player: { person: player, page: playerPage },

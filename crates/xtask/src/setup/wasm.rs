@@ -115,6 +115,15 @@ fn name(route: Route) -> &'static str {
     }
 }
 
+/// Parts of SQLite that the engine does not use: left out, a browser need not download them.
+const SQLITE_LEFT_OUT: &str = "-USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE \
+    -USQLITE_ENABLE_SESSION -USQLITE_ENABLE_PREUPDATE_HOOK -USQLITE_ENABLE_MATH_FUNCTIONS \
+    -USQLITE_ENABLE_DBSTAT_VTAB -USQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_BYTECODE_VTAB \
+    -USQLITE_ENABLE_STMTVTAB -USQLITE_ENABLE_OFFSET_SQL_FUNC \
+    -USQLITE_ENABLE_UNKNOWN_SQL_FUNCTION -USQLITE_ENABLE_COLUMN_METADATA \
+    -USQLITE_ENABLE_UNLOCK_NOTIFY -DSQLITE_OMIT_JSON -DSQLITE_OMIT_TRACE \
+    -DSQLITE_OMIT_GET_TABLE -DSQLITE_OMIT_TCL_VARIABLE -DSQLITE_OMIT_PROGRESS_CALLBACK";
+
 /// A cargo command (`build`, say) for wasm that uses whichever route is ready: the caller adds
 /// packages, profile and target folder.
 pub fn cargo(command: &str) -> Result<Cmd> {
@@ -138,6 +147,7 @@ pub fn cargo(command: &str) -> Result<Cmd> {
         .args(["--target", TARGET])
         .env("CC_wasm32_unknown_unknown", clang)
         .env("AR_wasm32_unknown_unknown", ar)
+        .env("SQLITE_WASM_RS_FLAGS", SQLITE_LEFT_OUT)
         .env(
             "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS",
             "-C target-feature=+simd128",
