@@ -1,7 +1,8 @@
 //! One ranking out of several lists of scores.
 //!
-//! The pool is the union of every list's best. Each member gets its exact score in every list,
-//! scores become z-scores over the pool, and z-scores are summed.
+//! The pool is the union of every list's best. Each member gets its exact score in every list, and
+//! the scores are summed on scales that mean the same for every question. Nothing is stretched to
+//! the pool's own spread: that would blow a list of noise up to the weight of one that knows.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -56,19 +57,23 @@ pub(crate) fn best(mut list: Vec<Scored>, depth: usize) -> Vec<Scored> {
     taken
 }
 
-/// Z-scores over those that have a score. Who has none gets 0, the pool's average: a span whose
-/// vector is still being computed is neither favoured nor punished. A list that cannot tell its
-/// members apart gives 0 to all.
-pub(crate) fn z_scores(scores: &[Option<f32>]) -> Vec<f64> {
+/// What a full score by words weighs beside a cosine of 1.
+const BM25_WEIGHT: f64 = 1.0;
+/// What holding every word of the question weighs beside a cosine of 1.
+const COVERAGE_WEIGHT: f64 = 0.4;
+
+/// Evidence by words on one scale for every question and every index: `share` is BM25 as a share
+/// of the most that a span could earn for the wording, `coverage` the share of the wording's word
+/// weight that the span holds, both 0 to 1. Words that no span holds count in both wholes, so a
+/// question that the index barely knows the words of earns little by them, however far its best
+/// span stands above a pool of nothing.
+pub(crate) fn word_evidence(share: f32, coverage: f32) -> f64 {
+    BM25_WEIGHT * f64::from(share) + COVERAGE_WEIGHT * f64::from(coverage)
+}
+
+/// The mean of what is known of a list; `None` if nothing is.
+pub(crate) fn mean(scores: &[Option<f32>]) -> Option<f64> {
     let known = || scores.iter().flatten().map(|score| f64::from(*score));
-    let count = known().count().max(1) as f64;
-    let mean = known().sum::<f64>() / count;
-    let deviation = (known().map(|score| (score - mean).powi(2)).sum::<f64>() / count).sqrt();
-    scores
-        .iter()
-        .map(|score| match score {
-            Some(score) if deviation > 1e-9 => (f64::from(*score) - mean) / deviation,
-            _ => 0.0,
-        })
-        .collect()
+    let count = known().count();
+    (count > 0).then(|| known().sum::<f64>() / count as f64)
 }

@@ -8,10 +8,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    fusion::{POOL_DEPTH, Scored, best, z_scores},
+    fusion::{POOL_DEPTH, Scored, best, mean, word_evidence},
     lexical::{Field, Intake, Lexicon, Terms},
     matched::{MatchedRange, matched},
-    relevance::relevance_percent,
+    relevance::{Standing, relevance_percent},
     vector::{Probe, QuantizedVector, VectorStore},
 };
 
@@ -85,8 +85,8 @@ pub enum Why {
 pub struct Hit {
     /// The span.
     pub key: SpanKey,
-    /// Fused score: the mean over wordings of the summed z-scores. It orders hits of one answer and
-    /// says nothing across answers.
+    /// Fused score: the sum of cosine, share of the attainable BM25 and word coverage, each its mean
+    /// over the wordings. It orders hits.
     pub score: f32,
     /// Best BM25 score over the wordings, if a word matched.
     pub words: Option<f32>,
@@ -297,14 +297,19 @@ impl RecallIndex {
             .collect();
 
         let pool = self.pool(&words, &probes, &admitted);
-        let mut members = self.fuse(&pool, &words, &probes);
+        let mut members = self.fuse(&pool, &wordings, &words, &probes);
         members.sort_by(|left, right| {
             right
                 .score
                 .total_cmp(&left.score)
                 .then_with(|| left.key.cmp(&right.key))
         });
-        self.present(query.limit.min(MAX_RESULTS), &members, &wordings)
+        self.present(
+            query.limit.min(MAX_RESULTS),
+            &members,
+            &wordings,
+            !probes.is_empty(),
+        )
     }
 
     /// The union of every list's best, by key.
@@ -347,7 +352,13 @@ impl RecallIndex {
         pool
     }
 
-    fn fuse(&self, pool: &[u32], words: &[Vec<f32>], probes: &[Probe]) -> Vec<Member> {
+    fn fuse(
+        &self,
+        pool: &[u32],
+        wordings: &[Terms],
+        words: &[Vec<f32>],
+        probes: &[Probe],
+    ) -> Vec<Member> {
         let mut members: Vec<Member> = pool
             .iter()
             .map(|slot| Member {
@@ -359,37 +370,47 @@ impl RecallIndex {
                 nearness: 0.0,
             })
             .collect();
-        for scores in words {
-            let list: Vec<Option<f32>> = pool
-                .iter()
-                .map(|slot| Some(scores[*slot as usize]))
-                .collect();
-            for ((member, z), score) in members.iter_mut().zip(z_scores(&list)).zip(&list) {
-                member.score += z;
-                member.words = member.words.max(score.unwrap_or_default());
+        for (terms, scores) in wordings.iter().zip(words) {
+            let ceiling = Lexicon::ceiling(terms);
+            for member in &mut members {
+                let score = scores[member.slot as usize];
+                if score > 0.0 && ceiling > 0.0 {
+                    let coverage = self.lexicon.coverage(terms, member.slot);
+                    member.score += word_evidence(score / ceiling, coverage) / words.len() as f64;
+                    member.words = member.words.max(score);
+                }
             }
         }
         for probe in probes {
             let list: Vec<Option<f32>> =
                 pool.iter().map(|slot| self.cosine(*slot, probe)).collect();
-            for ((member, z), cosine) in members.iter_mut().zip(z_scores(&list)).zip(&list) {
-                member.score += z;
-                member.nearness += z;
-                member.meaning = match (member.meaning, *cosine) {
+            let Some(average) = mean(&list) else {
+                continue;
+            };
+            for (member, cosine) in members.iter_mut().zip(list) {
+                // A span whose vector is still being computed counts as average: neither favoured
+                // nor punished.
+                let known = cosine.map_or(average, f64::from);
+                member.score += known / probes.len() as f64;
+                member.nearness += known - average;
+                member.meaning = match (member.meaning, cosine) {
                     (Some(known), Some(cosine)) => Some(known.max(cosine)),
                     (known, cosine) => known.or(cosine),
                 };
             }
         }
-        let wordings = words.len().max(probes.len()).max(1) as f64;
-        for member in &mut members {
-            member.score /= wordings;
-        }
         members
     }
 
     /// Best span of each entry, without near-duplicates, explained.
-    fn present(&self, limit: usize, members: &[Member], wordings: &[Terms]) -> Vec<Hit> {
+    fn present(
+        &self,
+        limit: usize,
+        members: &[Member],
+        wordings: &[Terms],
+        by_meaning: bool,
+    ) -> Vec<Hit> {
+        let standing = self.standing(members, by_meaning);
         let mut hits: Vec<Hit> = Vec::new();
         let mut entries = HashSet::new();
         let mut texts: HashMap<u64, Option<usize>> = HashMap::new();
@@ -410,16 +431,12 @@ impl RecallIndex {
                 // Read on only for duplicates of what is shown.
                 continue;
             }
-            let coverage = wordings
-                .iter()
-                .map(|terms| self.lexicon.coverage(terms, member.slot))
-                .fold(0.0, f32::max);
             hits.push(Hit {
                 key: member.key,
                 score: member.score as f32,
                 words: (member.words > 0.0).then_some(member.words),
                 meaning: member.meaning,
-                relevance: relevance_percent(member.meaning, coverage),
+                relevance: relevance_percent(member.score, &standing),
                 matched: matched(&self.lexicon, wordings, &slot.text),
                 why: match (member.words > 0.0, member.nearness > 0.0) {
                     (true, true) => Why::Both,
@@ -430,6 +447,23 @@ impl RecallIndex {
             });
         }
         hits
+    }
+
+    /// How the first of `members` stands; the same however few hits are asked for.
+    fn standing(&self, members: &[Member], by_meaning: bool) -> Standing {
+        let text = |member: &Member| self.slots[member.slot as usize].fingerprint;
+        let first = members.first();
+        let next = first.and_then(|first| {
+            members
+                .iter()
+                .find(|member| member.key.entry != first.key.entry && text(member) != text(first))
+        });
+        Standing {
+            best: first.map_or(0.0, |member| member.score),
+            next: next.map_or(0.0, |member| member.score),
+            // Without a single cosine the scores are those of words alone.
+            by_meaning: by_meaning && members.iter().any(|member| member.meaning.is_some()),
+        }
     }
 
     fn cosine(&self, slot: u32, probe: &Probe) -> Option<f32> {
@@ -507,6 +541,6 @@ struct Member {
     score: f64,
     words: f32,
     meaning: Option<f32>,
-    /// Summed z-scores of meaning alone: above 0, meaning speaks for it.
+    /// How far its cosines lie above the pool's average: above 0, meaning speaks for it.
     nearness: f64,
 }

@@ -5,12 +5,16 @@
 
 use std::collections::HashMap;
 
-use crate::tokenise::{content_words, fold_into, stem, words};
+use crate::{
+    ordinary::is_ordinary,
+    tokenise::{content_words, fold_into, stem, words},
+};
 
-/// Saturation of repeated words.
-const K1: f32 = 1.2;
+/// Saturation of repeated words. With [`B`], the pair that short texts want (the defaults of the
+/// Anserini toolkit); abstracts, whose length varies little, hardly mind.
+const K1: f32 = 0.9;
 /// How much a long span is discounted.
-const B: f32 = 0.75;
+const B: f32 = 0.4;
 /// Counts and lengths are kept in halves so that weights of one half stay whole numbers.
 const UNIT: u32 = 2;
 
@@ -18,10 +22,9 @@ const UNIT: u32 = 2;
 const MAX_EXPANSIONS: usize = 6;
 /// At most this many unknown words of a wording are looked up by prefix and typo.
 const MAX_UNKNOWN_WORDS: usize = 8;
-/// Shorter unknown words are not completed: too much begins with them.
-const MIN_PREFIX_CHARS: usize = 3;
-/// Shorter unknown words are not corrected: too much is one letter away.
-const MIN_TYPO_CHARS: usize = 4;
+/// Shorter unknown words are neither corrected nor completed: too much is one letter away from
+/// them or begins with them.
+const MIN_BENT_CHARS: usize = 5;
 /// What a match by one typo is worth, next to the word itself.
 const TYPO_WEIGHT: f32 = 0.6;
 /// What a match by completion is worth, next to the word itself.
@@ -228,20 +231,25 @@ impl Lexicon {
     /// Resolves a wording: its content words, each as its term or, when no document holds it, as
     /// the nearest words by completion or one typo.
     pub(crate) fn resolve(&self, wording: &str) -> Terms {
-        let mut stems: Vec<(String, f32)> = Vec::new();
+        let mut stems: Vec<(String, f32, bool)> = Vec::new();
         for word in content_words(wording) {
             let stem = stem(&word);
-            match stems.iter_mut().find(|(known, _)| *known == stem) {
-                Some((_, repeats)) => *repeats += 1.0,
-                None => stems.push((stem, 1.0)),
+            // The length is the word's, not the stem's: names end in what looks like a suffix.
+            let bends = word.chars().count() >= MIN_BENT_CHARS && !is_ordinary(&stem);
+            match stems.iter_mut().find(|(known, ..)| *known == stem) {
+                Some((_, repeats, known)) => {
+                    *repeats += 1.0;
+                    *known |= bends;
+                }
+                None => stems.push((stem, 1.0, bends)),
             }
         }
         let mut unknown = 0;
-        let groups = stems.into_iter().map(|(stem, repeats)| {
+        let groups = stems.into_iter().map(|(stem, repeats, bends)| {
             let term = self.stems.get(stem.as_str()).copied();
             let terms = match term.filter(|term| self.terms[*term as usize].documents > 0) {
                 Some(term) => vec![(term, 1.0)],
-                None if unknown < MAX_UNKNOWN_WORDS => {
+                None if bends && unknown < MAX_UNKNOWN_WORDS => {
                     unknown += 1;
                     self.nearest(&stem)
                 }
@@ -264,35 +272,38 @@ impl Lexicon {
     /// completions; the more used before the less used; then by spelling.
     fn nearest(&self, stem: &str) -> Vec<(u32, f32)> {
         let wanted: Vec<char> = stem.chars().collect();
+        let Some(&first) = wanted.first() else {
+            return Vec::new();
+        };
         let mut candidate = Vec::new();
         let mut found: Vec<(usize, std::cmp::Reverse<u32>, &str, u32, f32)> = Vec::new();
         for (number, term) in self.terms.iter().enumerate() {
-            if term.documents == 0 {
+            // A misspelling rarely has the first letter wrong, and another word often has.
+            if term.documents == 0 || !term.stem.starts_with(first) {
                 continue;
             }
-            let (distance, weight) =
-                if wanted.len() >= MIN_PREFIX_CHARS && term.stem.starts_with(stem) {
-                    let extra = term.stem[stem.len()..].chars().count();
-                    (
-                        extra,
-                        if extra == 1 {
-                            TYPO_WEIGHT
-                        } else {
-                            PREFIX_WEIGHT
-                        },
-                    )
-                } else {
-                    // UTF-8 is at most four bytes a character: cheap to rule most words out.
-                    if wanted.len() < MIN_TYPO_CHARS || term.stem.len().abs_diff(stem.len()) > 4 {
-                        continue;
-                    }
-                    candidate.clear();
-                    candidate.extend(term.stem.chars());
-                    if !one_typo_apart(&wanted, &candidate) {
-                        continue;
-                    }
-                    (1, TYPO_WEIGHT)
-                };
+            let (distance, weight) = if term.stem.starts_with(stem) {
+                let extra = term.stem[stem.len()..].chars().count();
+                (
+                    extra,
+                    if extra == 1 {
+                        TYPO_WEIGHT
+                    } else {
+                        PREFIX_WEIGHT
+                    },
+                )
+            } else {
+                // UTF-8 is at most four bytes a character: cheap to rule most words out.
+                if term.stem.len().abs_diff(stem.len()) > 4 {
+                    continue;
+                }
+                candidate.clear();
+                candidate.extend(term.stem.chars());
+                if !one_typo_apart(&wanted, &candidate) {
+                    continue;
+                }
+                (1, TYPO_WEIGHT)
+            };
             let uses = std::cmp::Reverse(term.documents);
             found.push((distance, uses, &term.stem, number as u32, weight));
         }
@@ -346,6 +357,13 @@ impl Lexicon {
         let length = self.lengths[posting.slot as usize] as f32;
         let count = posting.count as f32 / UNIT as f32;
         count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / average))
+    }
+
+    /// More than any document can score for a wording: every word saturated, those that no document
+    /// holds included at the idf of a word in no document. 0 for a wording without words.
+    pub(crate) fn ceiling(terms: &Terms) -> f32 {
+        let weight: f32 = terms.0.iter().map(|group| group.repeats * group.idf).sum();
+        weight * (K1 + 1.0)
     }
 
     /// How much of a wording's weight a slot holds, 0 to 1: the summed idf of the words that it

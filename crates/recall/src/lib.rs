@@ -17,6 +17,7 @@ mod index;
 mod kernel;
 mod lexical;
 mod matched;
+mod ordinary;
 mod relevance;
 mod spans;
 mod tokenise;
@@ -28,7 +29,7 @@ pub use index::{
 };
 pub use kernel::{Kernel, dot as dot_i8};
 pub use matched::{MAX_MATCHED, MatchedRange};
-pub use relevance::relevance_percent;
+pub use relevance::{Standing, relevance_percent};
 pub use spans::{MAX_SPAN_CHARS, MAX_SPAN_LINES, Span, spans};
 pub use tokenise::{MAX_QUERY_WORDS, MAX_WORD_CHARS, content_words, fold, stem, words};
 pub use vector::{DIMENSIONS, QuantizedVector, VECTOR_BYTES, VectorError};

@@ -13,21 +13,30 @@ pub const MAX_WORD_CHARS: usize = 64;
 /// A query wording is read up to this many words.
 pub const MAX_QUERY_WORDS: usize = 128;
 
-/// Words that carry no topic in a question. They are indexed (a title may be made of them) but
+/// Words that carry no topic in a question: function words, question words, and the light verbs
+/// that lean on another word for their meaning (get sick, make a promise). They are indexed (a title may be made of them) but
 /// dropped from a wording in which another word remains. Sorted for binary search.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "again", "all", "also", "am", "an", "and", "any", "anyone", "anything", "are",
-    "as", "at", "be", "because", "been", "before", "being", "but", "by", "can", "could", "d",
-    "did", "do", "does", "doing", "done", "during", "each", "else", "ever", "every", "few", "for",
-    "from", "get", "give", "had", "has", "have", "having", "he", "her", "here", "hers", "him",
-    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "keep", "know", "let", "ll",
-    "m", "many", "me", "more", "most", "much", "my", "no", "nor", "not", "now", "of", "off", "on",
-    "once", "only", "or", "other", "our", "ours", "out", "over", "own", "please", "re", "really",
-    "s", "same", "say", "she", "should", "so", "some", "such", "t", "tell", "than", "that", "the",
-    "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "to", "too",
-    "us", "ve", "very", "was", "we", "were", "what", "whatever", "when", "where", "which",
-    "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
+    "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "anything",
+    "are", "aren", "as", "at", "be", "because", "been", "before", "being", "between", "but", "by",
+    "came", "can", "cannot", "come", "comes", "coming", "could", "couldn", "d", "did", "didn", "do",
+    "does", "doesn", "doing", "don", "done", "during", "each", "else", "ever", "every", "everyone",
+    "everything", "few", "for", "from", "gave", "get", "gets", "getting", "give", "given", "gives",
+    "giving", "go", "goes", "going", "gone", "got", "gotten", "had", "hadn", "happen", "happened",
+    "happening", "happens", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers",
+    "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its",
+    "itself", "just", "keep", "keeping", "keeps", "kept", "know", "let", "lets", "ll", "m", "made",
+    "make", "makes", "making", "many", "may", "me", "might", "more", "most", "much", "must", "my",
+    "need", "needs", "no", "nobody", "nor", "not", "nothing", "now", "of", "off", "on", "once",
+    "only", "or", "other", "our", "ours", "out", "over", "own", "please", "put", "puts", "putting",
+    "re", "really", "s", "same", "say", "shall", "she", "should", "shouldn", "so", "some",
+    "somebody", "someone", "something", "such", "t", "take", "taken", "takes", "taking", "tell",
+    "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these",
+    "they", "this", "those", "to", "too", "took", "us", "ve", "very", "want", "wanted", "wants",
+    "was", "wasn", "we", "went", "were", "weren", "what", "whatever", "when", "where", "which",
+    "while", "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn", "you", "your",
+    "yours",
 ];
 
 /// The words of `text` with their byte ranges, in order.

@@ -186,6 +186,7 @@ proptest! {
         let mut wordings = wordings;
         wordings.extend(bodies.first().cloned());
         let hits = index.search(&Query { wordings, vectors: vec![Some(numbers)], limit });
+        prop_assert!(hits.is_sorted_by(|a, b| a.score >= b.score && a.relevance >= b.relevance));
         for hit in hits {
             prop_assert!(hit.score.is_finite());
             prop_assert!((1..=99).contains(&hit.relevance));

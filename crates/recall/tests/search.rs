@@ -2,7 +2,7 @@
 
 use lore_recall::{
     DIMENSIONS, Document, MAX_RESULTS, MAX_WORDINGS, QuantizedVector, Query, RecallIndex, SpanKey,
-    Why, embed_text, relevance_percent,
+    Standing, Why, embed_text, relevance_percent,
 };
 
 fn key(entry: u8, ordinal: u32) -> SpanKey {
@@ -334,18 +334,95 @@ fn replaced_and_removed_spans_are_gone_with_their_vectors() {
 }
 
 #[test]
-fn relevance_rises_with_either_evidence_and_never_claims_certainty() {
-    let steps = |step: i16| f32::from(step) / 20.0;
-    for meaning in (-20..=20).map(steps) {
-        for coverage in (0..=20).map(steps) {
-            let here = relevance_percent(Some(meaning), coverage);
-            assert!((1..=99).contains(&here));
-            assert!(relevance_percent(Some(meaning + 0.05), coverage) >= here);
-            assert!(relevance_percent(Some(meaning), coverage + 0.05) >= here);
+fn relevance_rises_with_the_score_and_the_lead_and_never_claims_certainty() {
+    for by_meaning in [false, true] {
+        for best in [-0.2, 0.1, 0.44, 0.9, 2.4] {
+            for lead in [0.0, 0.05, 0.2, 1.0] {
+                let standing = Standing {
+                    best,
+                    next: best - lead,
+                    by_meaning,
+                };
+                let mut before = 100;
+                for step in 0..40 {
+                    let here = relevance_percent(best - f64::from(step) / 20.0, &standing);
+                    assert!((1..=99).contains(&here) && here <= before);
+                    before = here;
+                }
+                let clearer = Standing {
+                    next: standing.next - 0.1,
+                    ..standing
+                };
+                assert!(relevance_percent(best, &clearer) >= relevance_percent(best, &standing));
+            }
         }
     }
-    assert!(relevance_percent(None, 1.0) > relevance_percent(None, 0.2));
-    assert!((1..=99).contains(&relevance_percent(Some(f32::NAN), f32::NAN)));
+    let nowhere = Standing {
+        best: f64::NAN,
+        next: f64::INFINITY,
+        by_meaning: true,
+    };
+    assert!((1..=99).contains(&relevance_percent(f64::NAN, &nowhere)));
+}
+
+#[test]
+fn a_percentage_does_not_depend_on_how_many_hits_are_asked_for() {
+    let index = village();
+    let all = index.search(&ask("the ferry guild"));
+    assert!(all.len() > 1);
+    let one = index.search(&Query {
+        limit: 1,
+        ..ask("the ferry guild")
+    });
+    assert_eq!(one[0], all[0]);
+}
+
+#[test]
+fn an_ordinary_or_short_word_is_never_bent_into_another() {
+    let index = index([
+        document(
+            1,
+            "Grain",
+            "A sack of flour, the house, the plaque, the silvery pond.",
+        ),
+        document(2, "Aldous Wick", "He keeps the chain at the Narrows."),
+    ]);
+    for wording in [
+        "sick", "horse", "horses", "plague", "sil", "silver", "bldous",
+    ] {
+        assert!(entries(&index, &ask(wording)).is_empty(), "{wording}");
+    }
+    for wording in ["Aldus", "Aldouss", "Aldos", "narows"] {
+        assert_eq!(entries(&index, &ask(wording)), [2], "{wording}");
+    }
+}
+
+#[test]
+fn a_stray_word_does_not_outvote_the_one_clear_meaning() {
+    // Many spans, one of which is near; another holds one common word of a long question.
+    let mut index = RecallIndex::new();
+    for entry in 1..=40 {
+        let text = if entry == 2 {
+            "A river of ink."
+        } else {
+            "Ink."
+        };
+        index.insert(document(entry, "Blot", &format!("{text} {entry}")));
+        // The others differ too, as they do in any real codex.
+        let lean = if entry == 1 {
+            1.5
+        } else {
+            3.0 + f32::from(entry % 6)
+        };
+        let vector = QuantizedVector::from_f32(&towards(0, lean));
+        index.set_vector(key(entry, 0), &vector);
+    }
+    let hits = index.search(&Query {
+        vectors: vec![Some(towards(0, 0.0).to_vec())],
+        ..ask("why are fisherfolk in the river villages feverish and dying?")
+    });
+    assert_eq!(hits[0].key.entry[0], 1);
+    assert!(hits[0].relevance > hits[1].relevance);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn stems_join_the_forms_of_a_word() {
 fn a_question_keeps_only_its_topic_unless_it_has_none() {
     assert_eq!(
         content_words("Why do people in the river villages keep getting sick?"),
-        ["people", "river", "villages", "getting", "sick"]
+        ["people", "river", "villages", "sick"]
     );
     assert_eq!(content_words("Who are they?"), ["who", "are", "they"]);
     assert!(content_words(" ?! -- ''").is_empty());
