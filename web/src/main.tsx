@@ -17,12 +17,14 @@ import { startSuggestions } from './state/suggestions.ts';
 import { App } from './ui/app.tsx';
 import { loadEditor } from './ui/entry-view.tsx';
 import { startKeys } from './ui/keys.ts';
+import { startReturning } from './ui/return.ts';
 
 startSession();
 startEntries();
 startSearch();
 startSuggestions();
 startKeys();
+startReturning();
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

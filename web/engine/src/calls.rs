@@ -1,7 +1,7 @@
 //! The page's calls, by name: JSON in, JSON out. `web/src/engine/api.ts` is the contract.
 
 use lore_codex::{Draft, EntryId, Patch, PlainField, Revision, Splice};
-use lore_replica::{ListQuery, Replica, StoreError, TableError, WriteError, WriteOutcome};
+use lore_replica::{ListQuery, Replica, Sample, StoreError, TableError, WriteError, WriteOutcome};
 use lore_seal::{Audience, CampaignId, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -76,8 +76,9 @@ struct SetName {
 #[derive(Deserialize)]
 struct CreateCampaign {
     name: String,
+    /// The sample's data, where the campaign is to be the sample.
     #[serde(default)]
-    sample: bool,
+    data: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -228,9 +229,11 @@ fn dispatch(replica: &mut Replica, method: &str, params: Value) -> Result<Value,
             answer(replica.set_name(&name)?)
         }
         "createCampaign" => {
-            let CreateCampaign { name, sample } = parse(params)?;
-            let id = if sample {
-                replica.create_sample()?
+            let CreateCampaign { name, data } = parse(params)?;
+            let id = if let Some(data) = data {
+                let sample =
+                    Sample::parse(&data).map_err(|error| CallError::new("sample", error))?;
+                replica.create_sample(&sample)?
             } else {
                 replica.create_campaign(&name)?
             };

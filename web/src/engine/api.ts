@@ -204,7 +204,7 @@ export interface Calls {
   status: [Record<string, never>, Status];
   campaigns: [Record<string, never>, Campaign[]];
   setName: [{ name: string }, Status];
-  createCampaign: [{ name: string; sample?: boolean }, Campaign];
+  createCampaign: [{ name: string }, Campaign];
   /** Removes the sample's entries and makes the campaign the user's own. */
   clearSample: [{ campaign: string; name: string }, Campaign];
   /** Registers the campaign at the relay of this origin and starts to sync. */

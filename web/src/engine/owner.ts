@@ -6,6 +6,7 @@ import type { CallMessage, StartMessage } from './messages';
 import { Network } from './network';
 import init, { Engine as WasmEngine } from './pkg/engine/engine.js';
 import moduleUrl from './pkg/engine/engine_bg.wasm?url';
+import sampleUrl from '../../../crates/sample/data/ferrymans-toll.json?url';
 import { Snapshots } from './snapshot';
 
 const SNAPSHOT_NOTE =
@@ -92,12 +93,20 @@ export class Owner {
     }
     const owner = new Owner(engine, snapshots, start, emit, fatal);
     if (start.sample && engine.call('campaigns', '{}', '') === '[]') {
-      engine.call('createCampaign', '{"name":"","sample":true}', '');
-      await owner.settled();
+      await owner.beginWithSample();
     }
     owner.connect();
     owner.embedding.begin();
     return owner;
+  }
+
+  /** Without the sample's data, on a first visit that lost its network, the codex begins empty. */
+  private async beginWithSample(): Promise<void> {
+    const answer = await fetch(sampleUrl).catch(() => null);
+    if (!answer?.ok) return;
+    const params = JSON.stringify({ name: '', data: await answer.text() });
+    this.engine.call('createCampaign', params, '');
+    await this.settled();
   }
 
   /** The network went or came back. */

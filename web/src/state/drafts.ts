@@ -115,7 +115,9 @@ export async function saveEdit(id: string, expected?: string): Promise<boolean> 
   switch (result.outcome) {
     case 'done':
       patchList(result.entry);
-      dropEdit(id);
+      // What was typed while the engine was writing is an edit of what is there now.
+      if (now.values === draft.values) dropEdit(id);
+      else put(id, { ...now, base: result.entry, state: 'editing', refused: null });
       return true;
     case 'stale':
       put(id, { ...now, state: 'editing', refused: result.current });

@@ -1,5 +1,5 @@
 /** Concurrent values of one field: shown side by side, settled with one click, taken back with one more. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Contested, Entry, PlainField } from '../engine/api.ts';
 import { settled, type Settlement } from '../state/drafts.ts';
 import { list, patchList } from '../state/entries.ts';
@@ -9,6 +9,7 @@ import { FIELD_NAMES, fieldValue, kindName } from '../text/words.ts';
 import { AuthorName, Time } from './bits.tsx';
 import { kindChoices } from './fields-form.tsx';
 import { SignGlyph } from './glyphs.tsx';
+import { focusIsLost } from './return.ts';
 
 function valueOf(entry: Entry, field: PlainField): string | null {
   return entry[field];
@@ -151,8 +152,16 @@ export function SettledElsewhere() {
 }
 
 function Settled({ undo, onError }: { undo: Settlement; onError: (error: string | null) => void }) {
+  const words = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    // The button that was pressed has gone: the keyboard goes on at the undo.
+    const frame = requestAnimationFrame(() => {
+      if (focusIsLost()) words.current?.querySelector('button')?.focus();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, []);
   return (
-    <p class="settled" role="status" data-testid="settled">
+    <p class="settled" role="status" data-testid="settled" ref={words}>
       <SignGlyph sign="check" size={16} /> {FIELD_NAMES[undo.field]} settled on “{fieldValue(undo.field, undo.chosen)}”.{' '}
       {undo.instead !== undo.chosen && (
         <button

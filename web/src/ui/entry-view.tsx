@@ -16,6 +16,7 @@ import { Dialog } from './dialog.tsx';
 import { FieldsForm } from './fields-form.tsx';
 import { KindGlyph, SignGlyph } from './glyphs.tsx';
 import { Markdown } from './markdown.tsx';
+import { focusIsLost } from './return.ts';
 
 let BodyEditor: FunctionComponent<BodyEditorProps> | null = null;
 
@@ -237,6 +238,10 @@ export function EntryView({ id }: { id: string }) {
     article.current?.closest('.centre')?.scrollTo(0, 0);
   }, [id, isOpen]);
   useEffect(() => () => void (editing.value = false), [id]);
+  useEffect(() => {
+    // The editor took the focus with it: reading goes on.
+    if (!editing.value && isOpen && focusIsLost()) article.current?.querySelector<HTMLElement>('[data-testid=edit-text]')?.focus({ preventScroll: true });
+  }, [editing.value]);
   useEffect(() => {
     if (!editing.value) {
       if (campaign !== null) attempt(engine.call('presence', { campaign, entry: null, caret: null }));

@@ -17,6 +17,7 @@ import { attempt, facets } from '../state/session.ts';
 import { KINDS, kindName } from '../text/words.ts';
 import { AuthorName, Time } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
+import { focusIsLost } from './return.ts';
 
 const LABELS: Record<FieldKey, string> = {
   title: 'Title',
@@ -89,15 +90,32 @@ function Refused({ id, draft, current }: { id: string; draft: FieldDraft; curren
         </tbody>
       </table>
       <div class="actions">
-        <button type="button" class="button button-primary" data-testid="apply-on-top" disabled={draft.state === 'saving'} onClick={() => attempt(applyOnTop(id))}>
+        <button type="button" class="button button-primary" data-testid="apply-on-top" disabled={draft.state === 'saving'} onClick={() => {
+          const goOn = behind(box.current);
+          attempt(applyOnTop(id).then((done) => done && goOn()));
+        }}>
           Apply mine on top
         </button>
-        <button type="button" class="button" data-testid="keep-theirs" onClick={() => dropEdit(id)}>
+        <button type="button" class="button" data-testid="keep-theirs" onClick={() => {
+          const goOn = behind(box.current);
+          dropEdit(id);
+          goOn();
+        }}>
           Keep what is there
         </button>
       </div>
     </div>
   );
+}
+
+/** Lets the keyboard go on where the form was, once it has gone; to be asked while it is there. */
+function behind(form: HTMLElement | null): () => void {
+  const card = form?.closest<HTMLElement>('[data-entry]');
+  return () => {
+    requestAnimationFrame(() => {
+      if (focusIsLost()) card?.querySelector<HTMLElement>('[data-testid=card-title], [data-testid=edit-fields]')?.focus();
+    });
+  };
 }
 
 export function FieldsForm({ id, draft }: { id: string; draft: FieldDraft }) {
@@ -146,14 +164,15 @@ export function FieldsForm({ id, draft }: { id: string; draft: FieldDraft }) {
       aria-label={`Fields of ${draft.base.title}`}
       onSubmit={(event) => {
         event.preventDefault();
-        attempt(draft.refused === null ? saveEdit(id) : applyOnTop(id));
+        const goOn = behind(event.currentTarget);
+        attempt((draft.refused === null ? saveEdit(id) : applyOnTop(id)).then((done) => done && goOn()));
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         event.stopPropagation();
-        const card = event.currentTarget.closest<HTMLElement>('[data-entry]');
+        const goOn = behind(event.currentTarget);
         dropEdit(id);
-        queueMicrotask(() => card?.querySelector<HTMLElement>('[data-testid=card-title], [data-testid=edit-fields]')?.focus());
+        goOn();
       }}
     >
       {text('title')}
@@ -182,7 +201,11 @@ export function FieldsForm({ id, draft }: { id: string; draft: FieldDraft }) {
           <button type="submit" class="button button-primary" data-testid="fields-save" disabled={draft.state === 'saving'}>
             {draft.state === 'saving' ? 'Saving…' : 'Save'}
           </button>
-          <button type="button" class="button" data-testid="fields-cancel" onClick={() => dropEdit(id)}>
+          <button type="button" class="button" data-testid="fields-cancel" onClick={(event) => {
+            const goOn = behind(event.currentTarget);
+            dropEdit(id);
+            goOn();
+          }}>
             Cancel
           </button>
         </div>

@@ -6,7 +6,7 @@ import { closeEntry, goCodex, route } from '../state/route.ts';
 import { clearQuestion, question } from '../state/search.ts';
 
 export const KEYS: readonly [keys: string, what: string][] = [
-  ['/', 'Ask the codex'],
+  ['/', 'Ask the codex; ↓ goes on to the answers'],
   ['n', 'New entry'],
   ['e', 'Edit the open entry, or the fields of the chosen card'],
   ['↓ ↑', 'Next and previous card (also j, k)'],
@@ -59,7 +59,7 @@ function typing(event: KeyboardEvent): boolean {
   );
 }
 
-function stepCard(step: 1 | -1): void {
+export function stepCard(step: 1 | -1): void {
   const cards = [...document.querySelectorAll<HTMLElement>('.centre [data-testid=entry-card]')].sort(
     (a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top,
   );
@@ -88,7 +88,10 @@ function escape(): void {
   else if (editing.value) editing.value = false;
   else if (drawer.value !== null) closeDrawer();
   else if (route.value.view === 'entry') closeEntry();
-  else if (question.value !== '') clearQuestion();
+  else if (question.value !== '') {
+    clearQuestion();
+    focusSearch();
+  }
 }
 
 export function startKeys(): void {

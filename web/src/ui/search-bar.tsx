@@ -7,6 +7,7 @@ import { learning, status } from '../state/session.ts';
 import { suggestions } from '../state/suggestions.ts';
 import { IconButton } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
+import { stepCard } from './keys.ts';
 
 function EmbeddingNote() {
   const embedding = status.value?.embedding;
@@ -62,6 +63,10 @@ export function SearchBar() {
             data-testid="search"
             onInput={(event) => typeQuestion(event.currentTarget.value)}
             onKeyDown={(event) => {
+              if (event.key === 'ArrowDown') {
+                event.preventDefault();
+                stepCard(1);
+              }
               if (event.key !== 'Escape') return;
               event.stopPropagation();
               if (question.value === '') event.currentTarget.blur();
