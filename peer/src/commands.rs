@@ -172,7 +172,7 @@ impl Session {
 
     fn create(&mut self, name: &str, sample: bool) -> Result<bool, Failure> {
         let id = if sample {
-            let id = self.replica.create_sample()?;
+            let id = self.replica.create_sample(&lore_sample::sample()?)?;
             self.replica.rename_campaign(id, name)?;
             id
         } else {

@@ -44,6 +44,12 @@ impl From<lore_replica::OpenError> for Failure {
     }
 }
 
+impl From<lore_sample::SampleError> for Failure {
+    fn from(error: lore_sample::SampleError) -> Self {
+        Self::refused("sample", error.to_string())
+    }
+}
+
 impl From<lore_replica::StoreError> for Failure {
     fn from(error: lore_replica::StoreError) -> Self {
         Self::refused("store", error.to_string())

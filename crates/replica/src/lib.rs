@@ -35,6 +35,7 @@ pub use index::{
     WORDING_BYTES_MAX, WORDINGS_MAX,
 };
 pub use live::{Editing, LiveError, LiveSession, LiveState, PresentMember};
+pub use lore_sample::Sample;
 pub use peer_store::CampaignStore;
 pub use read::{FACET_THREADS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX};
 pub use receive::Arrival;

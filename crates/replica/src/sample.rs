@@ -23,11 +23,10 @@ type Outgoing = BTreeMap<(String, Audience), Vec<BatchItem>>;
 
 impl Replica {
     /// Founds the sample campaign, its entries dated over recent weeks.
-    pub fn create_sample(&mut self) -> Result<CampaignId, WriteError> {
-        let sample = lore_sample::sample().map_err(invalid)?;
+    pub fn create_sample(&mut self, sample: &Sample) -> Result<CampaignId, WriteError> {
         self.transact(|replica| {
             let id = replica.found(&sample.name)?;
-            let people = replica.admit_people(id, &sample)?;
+            let people = replica.admit_people(id, sample)?;
             let now = replica.host.now();
             let midnight = now - now.rem_euclid(DAY_MS);
             let mut outgoing = Outgoing::new();

@@ -84,6 +84,8 @@ CREATE TABLE entries (
 );
 CREATE INDEX entries_recent ON entries (campaign, updated_at DESC, entry);
 CREATE INDEX entries_kind ON entries (campaign, kind, updated_at DESC, entry);
+-- Few are: the count must not read every entry.
+CREATE INDEX entries_contested ON entries (campaign, updated_at DESC, entry) WHERE contested = 1;
 CREATE TABLE entry_threads (
   campaign BLOB NOT NULL,
   thread TEXT NOT NULL,

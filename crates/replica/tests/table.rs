@@ -248,7 +248,9 @@ fn what_the_relay_acknowledges_is_shown_as_there() {
 #[test]
 fn the_sample_is_signed_by_its_people_and_can_be_cleared() {
     let mut replica = common::in_memory(3);
-    let campaign = replica.create_sample().unwrap();
+    let campaign = replica
+        .create_sample(&lore_sample::sample().unwrap())
+        .unwrap();
     let view = replica.campaign_view(campaign).unwrap();
     assert!(
         view.sample && view.contested == 1 && view.entries >= 44,
@@ -282,7 +284,9 @@ fn the_sample_is_signed_by_its_people_and_can_be_cleared() {
     }
     // Without a table, an empty campaign takes its place.
     let mut alone = common::in_memory(6);
-    let sample = alone.create_sample().unwrap();
+    let sample = alone
+        .create_sample(&lore_sample::sample().unwrap())
+        .unwrap();
     let own = alone.clear_sample(sample, "Mine").unwrap();
     let views = alone.campaigns().unwrap();
     assert_eq!(views.len(), 1);

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 /// The data, as shipped.
+#[cfg(feature = "shipped")]
 const DATA: &str = include_str!("../data/ferrymans-toll.json");
 
 /// The version of the data's form.
@@ -145,6 +146,7 @@ pub struct SampleValue {
 }
 
 /// The sample campaign.
+#[cfg(feature = "shipped")]
 pub fn sample() -> Result<Sample, SampleError> {
     Sample::parse(DATA)
 }
