@@ -231,29 +231,32 @@ impl Lexicon {
     /// Resolves a wording: its content words, each as its term or, when no document holds it, as
     /// the nearest words by completion or one typo.
     pub(crate) fn resolve(&self, wording: &str) -> Terms {
-        let mut stems: Vec<(String, f32, bool)> = Vec::new();
+        let mut stems: Vec<(String, f32, Option<String>)> = Vec::new();
         for word in content_words(wording) {
             let stem = stem(&word);
             // The length is the word's, not the stem's: names end in what looks like a suffix.
             let bends = word.chars().count() >= MIN_BENT_CHARS && !is_ordinary(&stem);
+            let bent = bends.then_some(word);
             match stems.iter_mut().find(|(known, ..)| *known == stem) {
                 Some((_, repeats, known)) => {
                     *repeats += 1.0;
-                    *known |= bends;
+                    *known = known.take().or(bent);
                 }
-                None => stems.push((stem, 1.0, bends)),
+                None => stems.push((stem, 1.0, bent)),
             }
         }
         let mut unknown = 0;
-        let groups = stems.into_iter().map(|(stem, repeats, bends)| {
+        let groups = stems.into_iter().map(|(stem, repeats, bent)| {
             let term = self.stems.get(stem.as_str()).copied();
             let terms = match term.filter(|term| self.terms[*term as usize].documents > 0) {
                 Some(term) => vec![(term, 1.0)],
-                None if bends && unknown < MAX_UNKNOWN_WORDS => {
-                    unknown += 1;
-                    self.nearest(&stem)
-                }
-                None => Vec::new(),
+                None => match bent {
+                    Some(word) if unknown < MAX_UNKNOWN_WORDS => {
+                        unknown += 1;
+                        self.nearest(&word, &stem)
+                    }
+                    _ => Vec::new(),
+                },
             };
             let known = terms.iter().map(|(term, _)| self.idf(*term));
             let idf = known
@@ -268,10 +271,12 @@ impl Lexicon {
         Terms(groups.collect())
     }
 
-    /// Words in use that begin with `stem` or are one typo away: typos first, then the shortest
+    /// Words in use that begin with `stem` or are one typo away from it or from `word`, of which it
+    /// is the stem; all of them begin with the same letter. Typos first, then the shortest
     /// completions; the more used before the less used; then by spelling.
-    fn nearest(&self, stem: &str) -> Vec<(u32, f32)> {
+    fn nearest(&self, word: &str, stem: &str) -> Vec<(u32, f32)> {
         let wanted: Vec<char> = stem.chars().collect();
+        let written: Vec<char> = word.chars().collect();
         let Some(&first) = wanted.first() else {
             return Vec::new();
         };
@@ -299,7 +304,14 @@ impl Lexicon {
                 }
                 candidate.clear();
                 candidate.extend(term.stem.chars());
-                if !one_typo_apart(&wanted, &candidate) {
+                let mut near = one_typo_apart(&wanted, &candidate);
+                // The stemmer writes a final y as i, but not after a vowel: the stems of Tansy and
+                // Tansey are further apart than the names.
+                if !near && let Some(last @ 'i') = candidate.last_mut() {
+                    *last = 'y';
+                    near = one_typo_apart(&written, &candidate);
+                }
+                if !near {
                     continue;
                 }
                 (1, TYPO_WEIGHT)

@@ -385,14 +385,18 @@ fn an_ordinary_or_short_word_is_never_bent_into_another() {
             "Grain",
             "A sack of flour, the house, the plaque, the silvery pond.",
         ),
-        document(2, "Aldous Wick", "He keeps the chain at the Narrows."),
+        document(
+            2,
+            "Aldous Wick",
+            "He keeps the chain at the Narrows with Tansy.",
+        ),
     ]);
     for wording in [
         "sick", "horse", "horses", "plague", "sil", "silver", "bldous",
     ] {
         assert!(entries(&index, &ask(wording)).is_empty(), "{wording}");
     }
-    for wording in ["Aldus", "Aldouss", "Aldos", "narows"] {
+    for wording in ["Aldus", "Aldouss", "Aldos", "narows", "Tansey"] {
         assert_eq!(entries(&index, &ask(wording)), [2], "{wording}");
     }
 }
