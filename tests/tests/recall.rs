@@ -1,4 +1,5 @@
 //! The sample campaign answers by meaning: real model, real index, whole replica.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up has failed
 #![allow(missing_docs)]
 
 use std::path::PathBuf;
@@ -36,10 +37,16 @@ fn model() -> Model {
     Model::from_vec(bytes).unwrap()
 }
 
-fn embedded_sample(model: &Model) -> (Replica, lore_seal::CampaignId) {
+fn replica() -> Replica {
     let conn = Connection::open_in_memory().unwrap();
-    let mut replica = Replica::open(conn, Box::new(Fixed(1))).unwrap();
-    let campaign = replica.create_sample().unwrap();
+    Replica::open(conn, Box::new(Fixed(1))).unwrap()
+}
+
+fn embedded_sample(model: &Model) -> (Replica, lore_seal::CampaignId) {
+    let mut replica = replica();
+    let campaign = replica
+        .create_sample(&lore_sample::sample().unwrap())
+        .unwrap();
     replica.set_model(model.id()).unwrap();
     loop {
         let pending = replica.pending_texts(64).unwrap();
@@ -92,5 +99,88 @@ fn the_suggested_questions_find_what_they_ask_for_first() {
             .collect();
         println!("{question}\n  {}", lines.join("\n  "));
         assert_eq!(found.hits[0].entry.title, title, "{lines:#?}");
+        let percentages: Vec<_> = found.hits.iter().map(|hit| hit.relevance).collect();
+        assert_eq!(percentages.len(), 8);
+        assert!(
+            percentages.is_sorted_by(|a, b| a >= b),
+            "the list and its percentages agree: {lines:#?}"
+        );
+        assert!(
+            percentages[0] > percentages[1],
+            "what leads is seen to lead: {lines:#?}"
+        );
+    }
+}
+
+#[test]
+fn words_alone_answer_before_any_vector_is_there() {
+    let mut replica = replica();
+    let campaign = replica
+        .create_sample(&lore_sample::sample().unwrap())
+        .unwrap();
+    let found = replica
+        .recall(campaign, &["the toll gate at the Narrows".into()], &[], 8)
+        .unwrap();
+    assert!(!found.by_meaning);
+    assert_eq!(
+        found.hits[0].entry.title,
+        "The toll gate at Lantern Narrows"
+    );
+    assert!(found.hits.iter().all(|hit| hit.scores.meaning.is_none()));
+    assert!(found.hits.is_sorted_by(|a, b| a.relevance >= b.relevance));
+}
+
+#[test]
+fn a_misspelt_name_finds_its_entry() {
+    let model = model();
+    let (mut replica, campaign) = embedded_sample(&model);
+    for (question, title) in [
+        ("Aldus", "Aldous Wick"),
+        ("who is Aldus?", "Aldous Wick"),
+        ("Tansey", "Mother Tansy"),
+        ("Ysolda", "Ysolde Marr"),
+    ] {
+        for vector in [None, Some(model.embed(question).to_vec())] {
+            let by_meaning = vector.is_some();
+            let found = replica
+                .recall(campaign, &[question.into()], &[vector], 8)
+                .unwrap();
+            let titles: Vec<_> = found
+                .hits
+                .iter()
+                .map(|hit| hit.entry.title.as_str())
+                .collect();
+            assert_eq!(
+                titles[0], title,
+                "{question} (by meaning: {by_meaning}): {titles:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn recall_of_one_campaign_never_returns_another_campaigns_entry() {
+    let model = model();
+    let (mut replica, sample) = embedded_sample(&model);
+    // The same campaign once more, so that every question has its answer in both.
+    let other = replica
+        .create_sample(&lore_sample::sample().unwrap())
+        .unwrap();
+    let empty = replica.create_campaign("Another table").unwrap();
+    let question = "who poisoned the water at Harrowmere?";
+    let vector = Some(model.embed(question).to_vec());
+    for (campaign, entries) in [(sample, true), (other, true), (empty, false)] {
+        let own: Vec<_> = replica
+            .entry_ids(campaign)
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let found = replica
+            .recall(campaign, &[question.into()], &[vector.clone()], 50)
+            .unwrap();
+        let ids: Vec<_> = found.hits.iter().map(|hit| hit.entry.id.clone()).collect();
+        assert_eq!(!ids.is_empty(), entries);
+        assert!(ids.iter().all(|id| own.contains(id)));
     }
 }
