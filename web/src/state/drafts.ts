@@ -136,6 +136,7 @@ export function applyOnTop(id: string): Promise<boolean> {
 
 /** A settled field that can still be taken back. */
 export interface Settlement {
+  campaign: string;
   entry: string;
   field: PlainField;
   before: string | null;

@@ -4,7 +4,7 @@ import type { Contested, Entry, PlainField } from '../engine/api.ts';
 import { settled, type Settlement } from '../state/drafts.ts';
 import { list, patchList } from '../state/entries.ts';
 import { announcement } from '../state/panels.ts';
-import { describeError, engine } from '../state/session.ts';
+import { campaignId, describeError, engine } from '../state/session.ts';
 import { FIELD_NAMES, fieldValue, kindName } from '../text/words.ts';
 import { AuthorName, Time } from './bits.tsx';
 import { kindChoices } from './fields-form.tsx';
@@ -28,7 +28,7 @@ async function settle(entry: Entry, field: PlainField, value: string | null): Pr
       // Where the shown value was kept, what one may have meant is the other one.
       const other = entry.contested.find((one) => one.field === field)?.candidates.find((one) => one.value !== value);
       const instead = before === value ? (other?.value ?? null) : before;
-      settled.value = { entry: entry.id, field, before, chosen: value, instead, revision: result.entry.revision };
+      settled.value = { campaign: entry.campaign, entry: entry.id, field, before, chosen: value, instead, revision: result.entry.revision };
       announcement.value = `${FIELD_NAMES[field]} settled`;
       return null;
     }
@@ -135,7 +135,7 @@ function Choice({ entry, contested }: { entry: Entry; contested: Contested }) {
  * the undo stays within reach.
  */
 export function SettledElsewhere() {
-  const undo = settled.value;
+  const undo = settled.value?.campaign === campaignId.value ? settled.value : null;
   const [error, setError] = useState<string | null>(null);
   if (undo === null && error === null) return null;
   if (undo !== null) for (const entry of list.value.rows.values()) if (entry.id === undo.entry) return null;
