@@ -177,7 +177,12 @@ fn recall_of_one_campaign_never_returns_another_campaigns_entry() {
             .map(ToString::to_string)
             .collect();
         let found = replica
-            .recall(campaign, &[question.into()], &[vector.clone()], 50)
+            .recall(
+                campaign,
+                &[question.into()],
+                std::slice::from_ref(&vector),
+                50,
+            )
             .unwrap();
         let ids: Vec<_> = found.hits.iter().map(|hit| hit.entry.id.clone()).collect();
         assert_eq!(!ids.is_empty(), entries);
