@@ -95,9 +95,9 @@ async function openByTitle(page, title) {
 async function play(browser) {
   const keeper = await arrive(browser, origin);
   await at(keeper, 'entry-card').first().waitFor();
-  await shoot(keeper, 'first-visit-learning');
+  await shoot(keeper, 'codex-learning');
   await gone(keeper, 'embedding-note');
-  await shoot(keeper, 'first-visit');
+  await shoot(keeper, 'codex');
 
   await at(keeper, 'suggestion').first().click();
   await at(keeper, 'results').waitFor();
