@@ -64,6 +64,7 @@ test('screenshots', async () => {
     await readText(guest);
     await page.getByTestId('entry-history').click();
     await shoot(page, 'history');
+    await page.getByTestId('entry-history').click();
     const form = await editFields(page);
     await form.getByTestId('field-title').fill('The drowned bell of Mallow');
     await setField(guest, 'title', 'The bell under the water');
