@@ -39,6 +39,21 @@ function bytesOfHex(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
+const turns = new MessageChannel();
+const waiting: (() => void)[] = [];
+turns.port1.onmessage = () => waiting.shift()?.();
+
+/**
+ * Lets other tasks have their turn. Chunks that wait in a stream are read without one, and a
+ * catch-up would keep every call of the page waiting until its end.
+ */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    turns.port2.postMessage(null);
+  });
+}
+
 /** `localhost` may stand for an address that the relay does not listen on over UDP. */
 function loopback(host: string): string {
   return host === 'localhost' ? '127.0.0.1' : host;
@@ -69,6 +84,7 @@ async function openWebTransport(
       const { value, done } = await reader.read();
       if (done) return 'the relay ended the stream';
       receive(value);
+      await turn();
     }
   })().catch((error: unknown) => String(error));
   const close = () => {
