@@ -1,6 +1,9 @@
 /** The page's words for what the engine says in symbols. */
 import type { Author, Delivery, PlainField, Role } from '../engine/api.ts';
 
+/** The longest name of a person or a campaign, in characters; the engine refuses longer ones. */
+export const NAME_MAX = 60;
+
 /** The kinds that the page offers; a table may write others. */
 export const KINDS = [
   'npc',

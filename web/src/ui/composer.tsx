@@ -7,7 +7,7 @@ import { announcement, closeOverlay } from '../state/panels.ts';
 import { nameAsked } from '../state/preferences.ts';
 import { goEntry } from '../state/route.ts';
 import { campaign, campaignId, describeError, engine, facets, status } from '../state/session.ts';
-import { kindName } from '../text/words.ts';
+import { NAME_MAX, kindName } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
 import { kindChoices } from './fields-form.tsx';
 import { KindGlyph, SignGlyph } from './glyphs.tsx';
@@ -149,7 +149,7 @@ export function Composer() {
         {asksName && (
           <label class="field">
             <span>Your name, as the table shall see it (asked once)</span>
-            <input value={name} maxLength={80} placeholder="You can leave this empty" data-testid="composer-name" autocomplete="nickname" onInput={(event) => setName(event.currentTarget.value)} />
+            <input value={name} maxLength={NAME_MAX} placeholder="You can leave this empty" data-testid="composer-name" autocomplete="nickname" onInput={(event) => setName(event.currentTarget.value)} />
           </label>
         )}
         {error !== null && (

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { takeInvitation } from '../invitation.ts';
 import { settingsQuery } from '../settings.ts';
 import { nameAsked } from '../state/preferences.ts';
+import { NAME_MAX } from '../text/words.ts';
 import { chooseCampaign, describeError, engine, refreshCampaigns, status } from '../state/session.ts';
 
 /** The person is through: the frame takes over. */
@@ -66,7 +67,7 @@ export function JoinView() {
             <p>You will hold the whole codex of this table on this device, to read, write and ask, also without a network.</p>
             <label class="field">
               <span>Your name, as the table shall see it</span>
-              <input autofocus required maxLength={80} value={shown} data-testid="join-name" autocomplete="nickname" disabled={busy} onInput={(event) => setName(event.currentTarget.value)} />
+              <input autofocus required maxLength={NAME_MAX} value={shown} data-testid="join-name" autocomplete="nickname" disabled={busy} onInput={(event) => setName(event.currentTarget.value)} />
             </label>
             {error !== null && (
               <p class="form-error" role="alert" data-testid="join-error">

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { closeOverlay } from '../state/panels.ts';
 import { chooseCampaign, describeError, engine, refreshCampaigns } from '../state/session.ts';
+import { NAME_MAX } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
 
 export function NewCampaign() {
@@ -31,7 +32,7 @@ export function NewCampaign() {
       >
         <label class="field">
           <span>Its name</span>
-          <input autofocus required maxLength={200} value={name} data-testid="campaign-name" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+          <input autofocus required maxLength={NAME_MAX} value={name} data-testid="campaign-name" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
         </label>
         <p class="hint">One world, with its own entries, its own search and, if you like, its own table.</p>
         {error !== null && (

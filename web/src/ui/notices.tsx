@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { route, type Route } from '../state/route.ts';
 import { question } from '../state/search.ts';
 import { campaign, describeError, engine, trouble } from '../state/session.ts';
+import { NAME_MAX } from '../text/words.ts';
 import { IconButton } from './bits.tsx';
 import { SettledElsewhere } from './contested.tsx';
 
@@ -29,7 +30,7 @@ function SampleNotice({ id }: { id: string }) {
         >
           <label class="field">
             <span>The sample’s entries go away. What is your campaign called?</span>
-            <input ref={field} required maxLength={200} value={name} data-testid="sample-name" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
+            <input ref={field} required maxLength={NAME_MAX} value={name} data-testid="sample-name" autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} />
           </label>
           <div class="actions">
             <button class="button button-primary" type="submit" data-testid="sample-clear-confirm" disabled={busy || name.trim() === ''}>

@@ -10,7 +10,7 @@ function waitingWords(waiting: number): string {
 function networkWords({ network }: Status): string | null {
   switch (network.state) {
     case 'offline':
-      return `Offline${network.note === null ? '' : ` (${network.note})`}. Everything works here. ${waitingWords(network.waiting)}`;
+      return `${navigator.onLine ? 'The table cannot be reached' : 'This device is offline'}. Everything works here. ${waitingWords(network.waiting)}`;
     case 'refused':
       return network.note ?? 'The relay refused this device. Your codex here is whole.';
     case 'connecting':
@@ -30,7 +30,8 @@ export function StatusLine() {
   return (
     <footer class="status-line" data-testid="status-line" data-network={now.network.state} data-waiting={now.network.waiting}>
       <span class="status-dot" aria-hidden="true" />
-      <span role="status">{networkWords(now)}</span>
+      {/* Why, in the machine’s words, for whoever wants them. */}
+      <span role="status" title={now.network.state === 'offline' ? (now.network.note ?? undefined) : undefined}>{networkWords(now)}</span>
       {now.storage === 'snapshot' && now.storageNote !== null && (
         <details class="status-storage" data-testid="storage-note">
           <summary>Kept as a snapshot</summary>

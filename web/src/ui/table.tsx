@@ -4,7 +4,7 @@ import type { Calls, Member } from '../engine/api.ts';
 import { announcement } from '../state/panels.ts';
 import { goEntry } from '../state/route.ts';
 import { attempt, campaign, describeError, engine, members, status } from '../state/session.ts';
-import { roleName } from '../text/words.ts';
+import { NAME_MAX, roleName } from '../text/words.ts';
 import { AuthorName, Quiet } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
 
@@ -56,7 +56,7 @@ function MyName() {
     >
       <label class="field">
         <span>Your name at the table</span>
-        <input autofocus required maxLength={80} value={name} data-testid="my-name" autocomplete="nickname" onInput={(event) => setName(event.currentTarget.value)} />
+        <input autofocus required maxLength={NAME_MAX} value={name} data-testid="my-name" autocomplete="nickname" onInput={(event) => setName(event.currentTarget.value)} />
       </label>
       <button type="submit" class="button" data-testid="my-name-save" disabled={name.trim() === ''}>
         Save
