@@ -106,7 +106,8 @@ export function Results() {
     <section class="column" aria-label="Results" data-testid="results" data-stale={found.question !== question.value.trim() || undefined}>
       <h1 class="results-head" data-testid="results-head">
         {`Closest in ${plural(searched, 'entry', 'entries')}, best first`}
-        {(!byMeaning || learning.value) && '. By words mostly, until all meanings are learned.'}
+        {!byMeaning && '. By words only, until meanings are ready.'}
+        {byMeaning && learning.value && '. Some meanings are still being learned.'}
       </h1>
       <div role="feed" aria-label="Results" class="hits">
         {hits.map((hit, index) => (
