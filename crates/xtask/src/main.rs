@@ -23,7 +23,7 @@ enum Task {
     /// Run every check and test; the last line is `N passed, M failed`.
     Test(xtask::check::Args),
     /// Make pictures of every state of the page, in both themes and two sizes.
-    Screenshots,
+    Screenshots(xtask::screenshots::Args),
     /// Measure one suite beside its contenders, or compare two runs.
     Bench(xtask::bench::Args),
     /// Parts that only the build itself calls.
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         Task::Setup(args) => xtask::setup::run(&args),
         Task::BuildWeb(args) => xtask::web::run(&args),
         Task::Play(args) => xtask::play::run(&args),
-        Task::Screenshots => xtask::screenshots::run(),
+        Task::Screenshots(args) => xtask::screenshots::run(&args),
         Task::Bench(args) => xtask::bench::run(&args),
         Task::Test(args) => xtask::check::run(&args),
         #[cfg(any(feature = "web", feature = "pack"))]

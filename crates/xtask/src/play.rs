@@ -92,7 +92,7 @@ fn wait(stop: &AtomicBool, programs: &mut [&mut Child]) -> Result<()> {
 }
 
 /// A program that is ended together with this one, whatever happens.
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -125,7 +125,14 @@ fn home() -> PathBuf {
 }
 
 fn start_relay(port: u16) -> Result<Running> {
-    fs::create_dir_all(home())?;
+    let (relay, _) = relay_over(&home().join("relay"), port)?;
+    Ok(relay)
+}
+
+/// Starts the relay with its store in `data`, serving the built page; says the page's address. Port
+/// 0 stands for any that is free.
+pub(crate) fn relay_over(data: &Path, port: u16) -> Result<(Running, String)> {
+    fs::create_dir_all(data)?;
     let mut relay = Command::new(paths::target().join("debug/lore-relay"))
         .args([
             "--listen",
@@ -134,7 +141,7 @@ fn start_relay(port: u16) -> Result<Running> {
             "warn",
             "--data",
         ])
-        .arg(home().join("relay"))
+        .arg(data)
         .arg("--web")
         .arg(paths::dist())
         .stdin(Stdio::null())
@@ -148,10 +155,10 @@ fn start_relay(port: u16) -> Result<Running> {
     let relay = Running(relay);
     let mut first = String::new();
     BufReader::new(output).read_line(&mut first)?;
-    if !first.starts_with("ready ") {
+    let Some(address) = first.trim().strip_prefix("ready ") else {
         bail!("the relay did not start: is port {port} taken? Choose another with --port");
-    }
-    Ok(relay)
+    };
+    Ok((relay, address.to_owned()))
 }
 
 /// The founding keeper's device: `lore` over a codex file below `.lorekeeper/`.

@@ -81,7 +81,7 @@ pub(crate) fn secure(out: &mut HeaderMap, authority: &Authority, listening: Sock
         ("x-content-type-options", "nosniff"),
         (
             "permissions-policy",
-            "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), bluetooth=(), midi=(), browsing-topics=()",
+            "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), midi=(), browsing-topics=()",
         ),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),

@@ -15,7 +15,10 @@ pub(crate) struct CallError {
 
 impl CallError {
     pub(crate) fn new(code: &'static str, message: impl ToString) -> Self {
-        Self { code, message: message.to_string() }
+        Self {
+            code,
+            message: message.to_string(),
+        }
     }
 }
 
@@ -206,7 +209,9 @@ fn repeated(replica: &mut Replica, method: &str, op: &str) -> Result<Option<Valu
     if !matches!(method, "record" | "revise" | "splice" | "settle" | "forget") {
         return Ok(None);
     }
-    let Some(id) = replica.operation_done(op)? else { return Ok(None) };
+    let Some(id) = replica.operation_done(op)? else {
+        return Ok(None);
+    };
     let Some(entry) = replica.entry(id)? else {
         return Ok(Some(json!({ "outcome": "forgotten" })));
     };
@@ -276,36 +281,63 @@ fn dispatch(replica: &mut Replica, method: &str, params: Value) -> Result<Value,
         "facets" => answer(replica.facets(parse::<OfCampaign>(params)?.campaign)?),
         "get" => answer(replica.entry(parse::<OfEntry>(params)?.entry)?),
         "record" => {
-            let Record { campaign, audience, draft } = parse(params)?;
+            let Record {
+                campaign,
+                audience,
+                draft,
+            } = parse(params)?;
             answer(replica.record(campaign, audience.unwrap_or(Audience::Table), &draft)?)
         }
         "revise" => {
-            let Revise { entry, expected, patch } = parse(params)?;
+            let Revise {
+                entry,
+                expected,
+                patch,
+            } = parse(params)?;
             answer(replica.revise(entry, &expected, &patch)?)
         }
         "splice" => {
-            let SpliceBody { entry, base, splices } = parse(params)?;
+            let SpliceBody {
+                entry,
+                base,
+                splices,
+            } = parse(params)?;
             answer(replica.splice(entry, &base, &splices)?)
         }
         "settle" => {
-            let Settle { entry, expected, field, value } = parse(params)?;
+            let Settle {
+                entry,
+                expected,
+                field,
+                value,
+            } = parse(params)?;
             answer(replica.settle(entry, &expected, field, value.as_deref())?)
         }
         "forget" => {
             let Forget { entry, expected } = parse(params)?;
             answer(replica.forget(entry, &expected)?)
         }
-        "history" => {
-            answer(replica.history(parse::<OfEntry>(params)?.entry)?.unwrap_or_default())
-        }
+        "history" => answer(
+            replica
+                .history(parse::<OfEntry>(params)?.entry)?
+                .unwrap_or_default(),
+        ),
         "stateAt" => {
             let StateAt { entry, revision } = parse(params)?;
             answer(replica.state_at(entry, &revision)?)
         }
         "recall" => {
-            let Recall { campaign, queries, vectors, limit } = parse(params)?;
+            let Recall {
+                campaign,
+                queries,
+                vectors,
+                limit,
+            } = parse(params)?;
             answer(replica.recall(campaign, &queries, &vectors, limit)?)
         }
-        _ => Err(CallError::new("unknown-call", format!("there is no call `{method}`"))),
+        _ => Err(CallError::new(
+            "unknown-call",
+            format!("there is no call `{method}`"),
+        )),
     }
 }

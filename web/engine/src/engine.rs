@@ -55,7 +55,8 @@ fn text<T: Serialize>(value: &T) -> Result<String, JsValue> {
 }
 
 fn campaign_of(id: &str) -> Result<CampaignId, JsValue> {
-    id.parse().map_err(|error| thrown(CallError::new("malformed", error)))
+    id.parse()
+        .map_err(|error| thrown(CallError::new("malformed", error)))
 }
 
 #[wasm_bindgen]
@@ -101,7 +102,12 @@ impl Engine {
         let mut said = Vec::new();
         for event in self.replica.take_events() {
             match event {
-                Event::Changed { campaign, entries, forgotten, remote } => said.push(json!({
+                Event::Changed {
+                    campaign,
+                    entries,
+                    forgotten,
+                    remote,
+                } => said.push(json!({
                     "type": "changed", "campaign": campaign, "entries": entries,
                     "forgotten": forgotten, "remote": remote,
                 })),
@@ -149,7 +155,9 @@ impl Engine {
 
     /// Loads the next slice of a campaign's recall index; `true` once all of it is there.
     pub fn load_index(&mut self, campaign: &str) -> Result<bool, JsValue> {
-        self.replica.load_index(campaign_of(campaign)?).map_err(thrown)
+        self.replica
+            .load_index(campaign_of(campaign)?)
+            .map_err(thrown)
     }
 
     /// Names the model whose vectors count.
@@ -164,7 +172,10 @@ impl Engine {
             .pending_texts(limit)
             .map_err(thrown)?
             .into_iter()
-            .map(|pending| Pending { hash: hex(&pending.hash), text: pending.text })
+            .map(|pending| Pending {
+                hash: hex(&pending.hash),
+                text: pending.text,
+            })
             .collect();
         text(&pending)
     }
@@ -180,8 +191,8 @@ impl Engine {
         let mut vectors = Vec::with_capacity(hashes.len());
         let mut chunks = bytes.chunks_exact(lore_recall::VECTOR_BYTES);
         for hash in &hashes {
-            let vector = QuantizedVector::from_bytes(chunks.next().ok_or_else(bad)?)
-                .map_err(|_| bad())?;
+            let vector =
+                QuantizedVector::from_bytes(chunks.next().ok_or_else(bad)?).map_err(|_| bad())?;
             vectors.push((unhex(hash).ok_or_else(bad)?, vector));
         }
         self.replica.store_vectors(model, &vectors).map_err(thrown)
@@ -219,7 +230,9 @@ impl Engine {
         stream: bool,
     ) -> Result<(), JsValue> {
         let campaign = campaign_of(campaign)?;
-        let Some(session) = self.sessions.get_mut(&campaign) else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(&campaign) else {
+            return Ok(());
+        };
         let taken = if stream {
             session.receive_stream(&mut self.replica, bytes)
         } else {
@@ -231,7 +244,9 @@ impl Engine {
     /// A second has passed.
     pub fn session_tick(&mut self, campaign: &str) -> Result<(), JsValue> {
         let campaign = campaign_of(campaign)?;
-        let Some(session) = self.sessions.get_mut(&campaign) else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(&campaign) else {
+            return Ok(());
+        };
         session
             .tick(&mut self.replica)
             .map_err(|error| thrown(CallError::new("session", error)))
@@ -247,13 +262,19 @@ impl Engine {
         let Some(session) = self.sessions.get_mut(&campaign_of(campaign)?) else {
             return Ok(None);
         };
-        let frame = if stream { session.poll_stream() } else { session.poll_message() };
+        let frame = if stream {
+            session.poll_stream()
+        } else {
+            session.poll_message()
+        };
         Ok(frame.map(|bytes| bytes.to_vec()))
     }
 
     /// Where the session stands: `{state, note}` as JSON.
     pub fn session_state(&self, campaign: &str) -> Result<Option<String>, JsValue> {
-        let Some(session) = self.sessions.get(&campaign_of(campaign)?) else { return Ok(None) };
+        let Some(session) = self.sessions.get(&campaign_of(campaign)?) else {
+            return Ok(None);
+        };
         let (state, note) = match session.state() {
             LiveState::Connecting => ("connecting", None),
             LiveState::CatchingUp => ("catching-up", None),
@@ -287,8 +308,11 @@ impl Engine {
     }
 
     fn presence(&mut self, params: Value) -> Result<Value, CallError> {
-        let Presence { campaign, entry, caret } = serde_json::from_value(params)
-            .map_err(|error| CallError::new("malformed", error))?;
+        let Presence {
+            campaign,
+            entry,
+            caret,
+        } = serde_json::from_value(params).map_err(|error| CallError::new("malformed", error))?;
         let editing = entry.map(|entry| Editing { entry, caret });
         self.editing.insert(campaign, editing.clone());
         if let Some(session) = self.sessions.get_mut(&campaign) {
@@ -300,8 +324,8 @@ impl Engine {
     }
 
     fn member_list(&mut self, params: Value) -> Result<Value, CallError> {
-        let OfCampaign { campaign } = serde_json::from_value(params)
-            .map_err(|error| CallError::new("malformed", error))?;
+        let OfCampaign { campaign } =
+            serde_json::from_value(params).map_err(|error| CallError::new("malformed", error))?;
         self.members_of(campaign)
     }
 
@@ -314,10 +338,12 @@ impl Engine {
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 fn unhex(text: &str) -> Option<[u8; 32]> {

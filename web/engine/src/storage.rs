@@ -19,18 +19,27 @@ const SLOTS: usize = 16;
 /// # Errors
 /// `no-opfs` where the browser has none here; `busy` while another worker holds it.
 pub(crate) async fn open_opfs() -> Result<Connection, CallError> {
-    let config = OpfsSAHPoolCfgBuilder::new().directory(FOLDER).initial_capacity(SLOTS).build();
-    install::<WasmOsCallback>(&config, true).await.map_err(|error| {
-        let text = error.to_string();
-        let code = if text.contains("NoModificationAllowed") {
-            "busy"
-        } else if matches!(error, OpfsSAHError::NotSupported) || text.contains("SecurityError") {
-            "no-opfs"
-        } else {
-            "storage"
-        };
-        CallError::new(code, format!("the browser's file system could not be used: {text}"))
-    })?;
+    let config = OpfsSAHPoolCfgBuilder::new()
+        .directory(FOLDER)
+        .initial_capacity(SLOTS)
+        .build();
+    install::<WasmOsCallback>(&config, true)
+        .await
+        .map_err(|error| {
+            let text = error.to_string();
+            let code = if text.contains("NoModificationAllowed") {
+                "busy"
+            } else if matches!(error, OpfsSAHError::NotSupported) || text.contains("SecurityError")
+            {
+                "no-opfs"
+            } else {
+                "storage"
+            };
+            CallError::new(
+                code,
+                format!("the browser's file system could not be used: {text}"),
+            )
+        })?;
     Connection::open(FILE).map_err(|error| CallError::new("storage", error))
 }
 
@@ -40,7 +49,9 @@ pub(crate) fn open_memory(snapshot: Option<&[u8]>) -> Result<Connection, CallErr
         Connection::open_in_memory().map_err(|error| CallError::new("storage", error))?;
     if let Some(bytes) = snapshot {
         conn.deserialize_read_exact("main", bytes, bytes.len(), false)
-            .map_err(|error| CallError::new("storage", format!("the snapshot is damaged: {error}")))?;
+            .map_err(|error| {
+                CallError::new("storage", format!("the snapshot is damaged: {error}"))
+            })?;
     }
     Ok(conn)
 }
