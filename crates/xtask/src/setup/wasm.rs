@@ -124,6 +124,26 @@ const SQLITE_LEFT_OUT: &str = "-USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE \
     -USQLITE_ENABLE_UNLOCK_NOTIFY -DSQLITE_OMIT_JSON -DSQLITE_OMIT_TRACE \
     -DSQLITE_OMIT_GET_TABLE -DSQLITE_OMIT_TCL_VARIABLE -DSQLITE_OMIT_PROGRESS_CALLBACK";
 
+/// Flags of the compiler. Paths of the building machine are cut from what a browser downloads: they
+/// would tell of it, and make the module larger and different on each.
+fn flags() -> String {
+    let mut flags = String::from("-C target-feature=+simd128");
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let sources = home.map(|home| home.join("registry").join("src"));
+    for prefix in sources.iter().chain([&paths::root()]) {
+        // The flags are separated by spaces: a path with one cannot be named.
+        let prefix = prefix.to_string_lossy();
+        if !prefix.contains(' ') {
+            flags.push_str(" --remap-path-prefix=");
+            flags.push_str(&prefix);
+            flags.push_str("=.");
+        }
+    }
+    flags
+}
+
 /// A cargo command (`build`, say) for wasm that uses whichever route is ready: the caller adds
 /// packages, profile and target folder.
 pub fn cargo(command: &str) -> Result<Cmd> {
@@ -148,9 +168,6 @@ pub fn cargo(command: &str) -> Result<Cmd> {
         .env("CC_wasm32_unknown_unknown", clang)
         .env("AR_wasm32_unknown_unknown", ar)
         .env("SQLITE_WASM_RS_FLAGS", SQLITE_LEFT_OUT)
-        .env(
-            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS",
-            "-C target-feature=+simd128",
-        )
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags())
         .dir(paths::root()))
 }
