@@ -14,6 +14,7 @@ pub(crate) struct CallError {
 }
 
 impl CallError {
+    #[allow(clippy::needless_pass_by_value)] // so that errors can be handed over as they are
     pub(crate) fn new(code: &'static str, message: impl ToString) -> Self {
         Self {
             code,

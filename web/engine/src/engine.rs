@@ -67,6 +67,7 @@ impl Engine {
     }
 
     /// Opens a codex in memory, from a snapshot where there is one.
+    #[allow(clippy::needless_pass_by_value)] // the binding hands over what it has copied
     pub fn open_memory(snapshot: Option<Vec<u8>>) -> Result<Engine, JsValue> {
         Self::over(storage::open_memory(snapshot.as_deref()).map_err(thrown)?)
     }
@@ -181,6 +182,7 @@ impl Engine {
     }
 
     /// Keeps vectors: `hashes` in order, and their quantised bytes one after the other.
+    #[allow(clippy::needless_pass_by_value)] // the binding hands over what it has copied
     pub fn store_vectors(
         &mut self,
         model: &str,
