@@ -389,6 +389,30 @@ impl Evening {
     }
 }
 
+#[test]
+fn a_co_keeper_gets_the_keepers_key_as_soon_as_it_has_joined() {
+    // By the answer to its claim, not by a timer that mends what was lost.
+    let hosts: Vec<_> = (0..2).map(|n| SimHost::new(900 + n)).collect();
+    let mut keeper = replica(&hosts[0]);
+    let campaign = keeper.create_campaign("The Sallow Reach").unwrap();
+    keeper.open_table(campaign, "http://localhost:1").unwrap();
+    let link = keeper.invite(campaign, Role::CoKeeper).unwrap().to_string();
+    let mut second = replica(&hosts[1]);
+    second.join(&link).unwrap();
+    let mut world = World::new(
+        1,
+        campaign,
+        Faults::none(),
+        Limits::default(),
+        Timing::default(),
+    );
+    world.add_peer(keeper.into_store(campaign).unwrap());
+    world.run(1_000);
+    world.add_peer(second.into_store(campaign).unwrap());
+    let soon = world.run_until(1_500, |world| world.store(1).has_key(Audience::Keeper, 1));
+    assert!(soon, "the key did not come within a second and a half");
+}
+
 /// Everyone is a member, and the co-keeper holds the keeper's key.
 fn everyone_reads(world: &World<Store>) -> bool {
     (0..world.peers()).all(|peer| {

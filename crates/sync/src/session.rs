@@ -461,14 +461,19 @@ impl PeerSession {
             return Ok(());
         }
         let before = store.membership().digest();
+        let held = store.membership().statements().count();
         let new = store
             .receive_statements(statements, now)
             .map_err(SessionError::Store)?;
-        if new == 0 {
+        let added = store.membership().statements().count().saturating_sub(held);
+        if new == 0 && added == 0 {
             return Ok(());
         }
-        // What came from there need not go back.
-        if self.shared_statements == Some(before) {
+        if added > new {
+            // The store answered with statements of its own: a keeper's lockboxes, say.
+            self.offer_statements(store);
+        } else if self.shared_statements == Some(before) {
+            // What came from there need not go back.
             self.shared_statements = Some(store.membership().digest());
         }
         self.progress(now);

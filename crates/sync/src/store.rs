@@ -72,7 +72,8 @@ pub trait PeerStore {
     fn receive(&mut self, envelopes: Vec<Envelope>, now: i64) -> Result<Received, Self::Error>;
 
     /// Takes in statements that are genuine ([`Membership::apply`] them) and makes them durable.
-    /// How many were new. Those the membership does not take are left out.
+    /// Those the membership does not take are left out. How many of them were new. The store may
+    /// add statements of its own in turn, which are not counted: the session offers them at once.
     fn receive_statements(
         &mut self,
         statements: Vec<Statement>,
