@@ -1,11 +1,30 @@
 //! What the programs of the benchmarks share: seeded texts, timing, memory, rows.
 
+#[cfg(feature = "table")]
+pub mod desk;
+pub mod documents;
 pub mod embedding;
 pub mod lore;
 
 use std::time::Duration;
 
+use lore_replica::Host;
 use serde_json::json;
+
+/// The system's clock and randomness.
+pub struct System;
+
+impl Host for System {
+    fn now(&self) -> i64 {
+        std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis() as i64)
+    }
+
+    fn random(&mut self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("the system has randomness");
+    }
+}
 
 /// Prints one row.
 pub fn row(bench: &str, case: &str, who: &str, metric: &str, unit: &str, value: f64) {

@@ -37,6 +37,11 @@ export function row(
   );
 }
 
+/** A row for who could not be measured. */
+export function missing(bench: string, case_: string, who: string, why: string): void {
+  append(`${JSON.stringify({ bench, case: case_, who, metric: '', unit: '', value: null, n: 0, why })}\n`);
+}
+
 /** The sample below which `share` of all lie. */
 export function quantile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b);

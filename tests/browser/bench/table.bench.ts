@@ -105,6 +105,6 @@ async function catchUp(transport: Transport): Promise<void> {
 }
 
 for (const transport of ['webtransport', 'websocket'] as const) {
-  test(`shown on the other side, over ${transport}`, () => visible(transport));
-  test(`a newcomer catches up, over ${transport}`, () => catchUp(transport));
+  test(`browser-${transport}: shown on the other side`, () => visible(transport));
+  test(`browser-${transport}: a newcomer catches up`, () => catchUp(transport));
 }

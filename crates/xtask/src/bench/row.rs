@@ -28,6 +28,9 @@ pub struct Row {
     /// Rounds.
     #[serde(default)]
     pub n: usize,
+    /// Whether it was measured with fewer rounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
     /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -49,6 +52,7 @@ impl Row {
             min: Some(value),
             max: Some(value),
             n: 1,
+            quick: false,
             why: None,
         }
     }
@@ -65,6 +69,7 @@ impl Row {
             min: None,
             max: None,
             n: 0,
+            quick: false,
             why: Some(why.to_owned()),
         }
     }
@@ -139,7 +144,7 @@ pub fn table(rows: &[Row]) -> String {
 }
 
 /// Three significant figures, without needless ones.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     match value.abs() {
         big if big >= 100.0 => format!("{value:.0}"),
         middle if middle >= 10.0 => format!("{value:.1}"),

@@ -1,30 +1,25 @@
-//! `seed FILE COUNT`: a codex file with one campaign of COUNT seeded entries.
+//! `seed FILE COUNT`: a codex file with one campaign of COUNT seeded entries. `seed --json COUNT`
+//! prints the same titles and texts for other libraries.
 
 use anyhow::{Context, Result};
-use lore_bench::{Seeded, lore};
+use lore_bench::{Seeded, System, lore};
 use lore_codex::{Draft, Kind};
-use lore_replica::{Host, Replica};
+use lore_replica::Replica;
 use lore_seal::Audience;
-
-/// The system's clock and randomness.
-struct System;
-
-impl Host for System {
-    fn now(&self) -> i64 {
-        std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis() as i64)
-    }
-
-    fn random(&mut self, bytes: &mut [u8]) {
-        getrandom::fill(bytes).expect("the system has randomness");
-    }
-}
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().context("usage: seed FILE COUNT")?;
     let count: usize = arguments.next().context("usage: seed FILE COUNT")?.parse()?;
+    if file == "--json" {
+        let mut random = Seeded(7);
+        let entries: Vec<_> = (0..count)
+            .map(|number| lore::entry(&mut random, number))
+            .map(|(title, body)| serde_json::json!({ "title": title, "body": body }))
+            .collect();
+        println!("{}", serde_json::Value::from(entries));
+        return Ok(());
+    }
     let mut replica = Replica::open(rusqlite::Connection::open(file)?, Box::new(System))?;
     let campaign = replica.create_campaign("Bench")?;
     let mut random = Seeded(7);
