@@ -17,6 +17,8 @@ use crate::view::{AuthorView, CampaignView, Event, MemberView};
 pub const INVITATION_USES: u32 = 32;
 /// How long an invitation can be used, in milliseconds: 30 days.
 pub const INVITATION_LIFE_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// The status of a sample campaign's settings, until it is cleared.
+const SAMPLE_STATUS: &str = "sample";
 /// Campaigns in one codex at most.
 pub const CAMPAIGNS_MAX: usize = 256;
 
@@ -24,11 +26,11 @@ impl Replica {
     /// Founds a campaign with this device as its keeper.
     pub fn create_campaign(&mut self, name: &str) -> Result<CampaignId, WriteError> {
         let name = clean_name(name)?;
-        self.transact(|replica| replica.found(&name))
+        self.transact(|replica| replica.found(&name, false))
     }
 
     /// As [`Self::create_campaign`], within a transaction that is open already.
-    pub(crate) fn found(&mut self, name: &str) -> Result<CampaignId, WriteError> {
+    pub(crate) fn found(&mut self, name: &str, sample: bool) -> Result<CampaignId, WriteError> {
         if self.campaign_ids()?.len() >= CAMPAIGNS_MAX {
             return Err(WriteError::Invalid(format!(
                 "a codex holds {CAMPAIGNS_MAX} campaigns at most"
@@ -46,13 +48,10 @@ impl Replica {
         let entry = campaign_entry(id);
         let kind =
             Kind::new(Kind::CAMPAIGN).map_err(|error| WriteError::Invalid(error.to_string()))?;
-        let (document, change) = EntryDoc::create(
-            entry,
-            &Draft::new(kind, name),
-            self.author(),
-            self.host.now(),
-        )
-        .map_err(|error| WriteError::Invalid(error.to_string()))?;
+        let mut draft = Draft::new(kind, name);
+        draft.status = sample.then(|| SAMPLE_STATUS.to_owned());
+        let (document, change) = EntryDoc::create(entry, &draft, self.author(), self.host.now())
+            .map_err(|error| WriteError::Invalid(error.to_string()))?;
         let item = BatchItem::Changes {
             entry,
             changes: vec![change],
@@ -77,6 +76,8 @@ impl Replica {
             .map_err(|_| StoreError::Damaged("a stored revision does not parse".into()))?;
         let patch = lore_codex::Patch {
             title: Some(name),
+            // Under a name of one's own it is no sample any more.
+            status: Some(None),
             ..Default::default()
         };
         self.revise(entry, &revision, &patch)?;
@@ -480,14 +481,14 @@ impl Replica {
     /// One campaign for the picker.
     pub fn campaign_view(&mut self, id: CampaignId) -> Result<CampaignView, StoreError> {
         let device = self.device;
-        let name = self.entry(campaign_entry(id))?.map(|entry| entry.title);
+        let settings = self.entry(campaign_entry(id))?;
+        let sample = settings
+            .as_ref()
+            .is_some_and(|settings| settings.status.as_deref() == Some(SAMPLE_STATUS));
+        let name = settings.map(|settings| settings.title);
         let state = self.campaign(id)?;
         let role = state.membership.role(&device);
         let table = state.relay.is_some();
-        let sample: bool = self
-            .conn
-            .prepare_cached("SELECT sample FROM campaigns WHERE id = ?1")?
-            .query_row([&id.to_bytes()[..]], |row| row.get(0))?;
         Ok(CampaignView {
             id: id.to_string(),
             joining: name.is_none(),

@@ -25,7 +25,7 @@ impl Replica {
     /// Founds the sample campaign, its entries dated over recent weeks.
     pub fn create_sample(&mut self, sample: &Sample) -> Result<CampaignId, WriteError> {
         self.transact(|replica| {
-            let id = replica.found(&sample.name)?;
+            let id = replica.found(&sample.name, true)?;
             let people = replica.admit_people(id, sample)?;
             let now = replica.host.now();
             let midnight = now - now.rem_euclid(DAY_MS);
@@ -44,10 +44,6 @@ impl Replica {
                 replica.insert_document(document.id(), id, audience, &document)?;
                 replica.write_view(id, audience, &document, None)?;
             }
-            replica.conn.execute(
-                "UPDATE campaigns SET sample = 1 WHERE id = ?1",
-                [&id.to_bytes()[..]],
-            )?;
             replica.push_event(Event::Campaigns);
             Ok(id)
         })
@@ -64,7 +60,7 @@ impl Replica {
         if self.relay(campaign)?.is_none() {
             return self.transact(|replica| {
                 replica.drop_campaign(campaign)?;
-                replica.found(&name)
+                replica.found(&name, false)
             });
         }
         self.rename_campaign(campaign, &name)?;
@@ -86,10 +82,6 @@ impl Replica {
             for (audience, items) in by_audience {
                 replica.publish(campaign, audience, items)?;
             }
-            replica.conn.execute(
-                "UPDATE campaigns SET sample = 0 WHERE id = ?1",
-                [&campaign.to_bytes()[..]],
-            )?;
             replica.push_event(Event::Changed {
                 campaign,
                 entries: vec![],

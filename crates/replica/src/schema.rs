@@ -28,8 +28,7 @@ CREATE TABLE campaigns (
   created_at INTEGER NOT NULL,
   relay TEXT,
   -- The seed of an invitation that has been claimed but not yet confirmed.
-  invitation BLOB,
-  sample INTEGER NOT NULL DEFAULT 0
+  invitation BLOB
 ) WITHOUT ROWID;
 
 CREATE TABLE statements (

@@ -276,11 +276,15 @@ fn the_sample_is_signed_by_its_people_and_can_be_cleared() {
     replica.grant_keys(campaign).unwrap();
     exchange(&mut replica, &mut second, campaign);
     assert_eq!(seen(&mut second, campaign), seen(&mut replica, campaign));
+    assert!(second.campaign_view(campaign).unwrap().sample);
     replica.clear_sample(campaign, "My world").unwrap();
     exchange(&mut replica, &mut second, campaign);
     for replica in [&mut replica, &mut second] {
         let view = replica.campaign_view(campaign).unwrap();
-        assert_eq!((view.name.as_str(), view.entries), ("My world", 0));
+        assert_eq!(
+            (view.name.as_str(), view.entries, view.sample),
+            ("My world", 0, false)
+        );
     }
     // Without a table, an empty campaign takes its place.
     let mut alone = common::in_memory(6);

@@ -156,3 +156,6 @@ export function startSession(): void {
     attempt(Promise.all([refreshFacets(), refreshMembers()]));
   });
 }
+
+/** Whether this person keeps the open campaign: its secrets, its invitations, its sample. */
+export const mayKeep = (): boolean => campaign.value?.role === 'keeper' || campaign.value?.role === 'co-keeper';

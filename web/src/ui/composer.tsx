@@ -6,7 +6,7 @@ import { splitThreads } from '../state/drafts.ts';
 import { announcement, closeOverlay } from '../state/panels.ts';
 import { nameAsked } from '../state/preferences.ts';
 import { goEntry } from '../state/route.ts';
-import { campaign, campaignId, describeError, engine, facets, status } from '../state/session.ts';
+import { campaign, campaignId, describeError, engine, facets, status, mayKeep } from '../state/session.ts';
 import { NAME_MAX, kindName } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
 import { kindChoices } from './fields-form.tsx';
@@ -48,8 +48,6 @@ const AUDIENCES: readonly [audience: Audience, name: string][] = [
   ['keeper', 'The keeper only'],
 ];
 
-/** Only who keeps the campaign has the key to what is sealed from the others. */
-const mayKeep = (): boolean => campaign.value?.role === 'keeper' || campaign.value?.role === 'co-keeper';
 
 function AudienceChoice() {
   return (

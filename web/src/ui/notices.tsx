@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { route, type Route } from '../state/route.ts';
 import { question } from '../state/search.ts';
-import { campaign, describeError, engine, trouble } from '../state/session.ts';
+import { campaign, describeError, engine, mayKeep, trouble } from '../state/session.ts';
 import { NAME_MAX } from '../text/words.ts';
 import { IconButton } from './bits.tsx';
 import { SettledElsewhere } from './contested.tsx';
@@ -74,7 +74,7 @@ export function Notices() {
         </div>
       )}
       {atHome && <SettledElsewhere />}
-      {open?.sample && atHome && isWhole(route.value) && <SampleNotice id={open.id} />}
+      {open?.sample && mayKeep() && atHome && isWhole(route.value) && <SampleNotice id={open.id} />}
     </>
   );
 }

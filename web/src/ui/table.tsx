@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Calls, Member } from '../engine/api.ts';
 import { announcement } from '../state/panels.ts';
 import { goEntry } from '../state/route.ts';
-import { attempt, campaign, describeError, engine, members, status } from '../state/session.ts';
+import { attempt, campaign, describeError, engine, members, status, mayKeep } from '../state/session.ts';
 import { NAME_MAX, roleName } from '../text/words.ts';
 import { AuthorName, Quiet } from './bits.tsx';
 import { SignGlyph } from './glyphs.tsx';
@@ -191,7 +191,7 @@ export function TablePanel() {
         ))}
       </ul>
       <MyName />
-      {(open.role === 'keeper' || open.role === 'co-keeper') && <Invite id={open.id} />}
+      {mayKeep() && <Invite id={open.id} />}
     </>
   );
 }
