@@ -1,4 +1,4 @@
-/** Yjs with y-indexeddb: one document with a map an entry, as is usual; a database a document would be slower. */
+/** Yjs with y-indexeddb: one document with a map an entry. Other layouts were not tried. */
 import * as Y from 'yjs';
 import { IndexeddbPersistence, storeState } from 'y-indexeddb';
 import { page } from './contender.ts';

@@ -10,7 +10,8 @@ use super::row::{Row, number};
 const INTRO: &str = "\
 # Benchmarks
 
-Written by `cargo xtask bench report` from runs kept with `--json`; nothing here is typed by hand. Every contender ran in \
+Written by `cargo xtask bench report` from runs kept with `--json`; no number is typed by hand. The runs may be of \
+different commits and loads: see below. Every contender ran in \
 the same run as Lorekeeper, round by round in turn, on the same seeded entries. `limit` is the bound that the machine sets, \
 measured in the same run. A value is the median of `n` rounds or samples (or the quantile that the metric names), with the \
 smallest and largest beside it. `quick` marks what ran with `--quick`: fewer rounds and smaller cases.
@@ -29,12 +30,21 @@ quinn stream to an echo and back, with nothing sealed, checked or stored.
 browser from navigation to the first card in the DOM. `first_recall_ms`: natively from the start until a question is answered \
 by words; in a browser from the question to its answers. Bare libraries have no recall: `all_open_ms` is when every document \
 is in memory, which searching them needs at the least. automerge, loro and yrs keep one document an entry as blobs of one \
-SQLite table; automerge-repo keeps one an entry and one that lists them; yjs keeps one document with a map an entry, which is \
-its fastest layout. None of the contenders seals, signs or indexes anything, and their pages show titles alone. `rss_mb` is \
+SQLite table; automerge-repo keeps one an entry and one that lists them; yjs keeps one document with a map an entry; \
+other layouts were not tried. None of the contenders seals, signs or indexes anything, and their pages show titles alone. `rss_mb` is \
 the process at its highest.
 - `embed`: one thread, batch of one, the same int8 weights and the same tokens for both.
 - `size`: files as they are served.
 ";
+
+/// Cases of full runs; those without a row are named on the page.
+const FULL: [(&str, &str); 5] = [
+    ("table", "native-10000"),
+    ("table", "browser-webtransport-10000"),
+    ("table", "browser-websocket-10000"),
+    ("open", "browser-10k"),
+    ("open", "native-100k"),
+];
 
 /// A kept run.
 pub(super) struct Kept {
@@ -113,6 +123,19 @@ pub(super) fn page(kept: &[Kept]) -> String {
     }
     for line in lost {
         let _ = writeln!(text, "- {line}");
+    }
+    text.push_str("\nA factor of about 1 with overlapping spreads is no difference.\n");
+    let absent: Vec<String> = FULL
+        .iter()
+        .filter(|case| {
+            !rows
+                .iter()
+                .any(|row| (row.bench.as_str(), row.case.as_str()) == **case)
+        })
+        .map(|(bench, case)| format!("`{bench}/{case}`"))
+        .collect();
+    if !absent.is_empty() {
+        let _ = write!(text, "\n## Not run\n\n{}\n", absent.join(", "));
     }
     let mut suites: Vec<&str> = Vec::new();
     for row in &rows {
