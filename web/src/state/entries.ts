@@ -74,6 +74,7 @@ function refetch(): void {
 }
 
 let refreshDue: ReturnType<typeof setTimeout> | null = null;
+let refreshedAt = -REFRESH_EVERY_MS;
 
 /** Starts to follow the route, the campaign and the changes. Called once, by `main.tsx`. */
 export function startEntries(): void {
@@ -95,10 +96,13 @@ export function startEntries(): void {
     wantRows(0, PAGE - 1);
   });
   const refetchSoon = () => {
+    // The first change after a pause shows at once; those that crowd behind it share the next.
+    const wait = Math.max(0, refreshedAt + REFRESH_EVERY_MS - performance.now());
     refreshDue ??= setTimeout(() => {
       refreshDue = null;
+      refreshedAt = performance.now();
       refetch();
-    }, REFRESH_EVERY_MS);
+    }, wait);
   };
   onChanged((event) => {
     if (event.campaign === query?.campaign) refetchSoon();
