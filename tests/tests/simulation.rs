@@ -13,7 +13,7 @@ use lore_codex::{Draft, EntryId, Kind, Patch, PlainField, Revision, Splice};
 use lore_replica::{CampaignStore, EntryView, Host, Replica, SpliceOutcome, WriteOutcome};
 use lore_seal::{Audience, CampaignId, Role};
 use lore_sync::sim::{Faults, Rng, World};
-use lore_sync::{Cursor, Limits, PeerStore as _, Timing};
+use lore_sync::{Limits, PeerStore as _, Timing};
 use rusqlite::Connection;
 
 /// Seeds of an ordinary run.
@@ -343,7 +343,7 @@ impl Evening {
             ..Faults::bad()
         });
         assert!(
-            self.world.run_until(900_000, has_converged),
+            self.world.run_until(900_000, World::has_converged),
             "no convergence"
         );
         assert_eq!(self.world.violations(), &[] as &[String]);
@@ -422,21 +422,6 @@ fn everyone_reads(world: &World<Store>) -> bool {
             && (peer > 1 || store.has_key(Audience::Keeper, 1))
             && world.is_live(peer)
     })
-}
-
-fn has_converged(world: &World<Store>) -> bool {
-    let mut all = Cursor::new();
-    for peer in 0..world.peers() {
-        all.merge(&world.store(peer).cursor().unwrap());
-    }
-    world.disk().covers(&all)
-        && (0..world.peers()).all(|peer| {
-            let store = world.store(peer);
-            let device = store.secret().id();
-            let mut readable = all.clone();
-            readable.retain(|stream, _| store.membership().may_read(&device, stream.audience));
-            store.cursor().unwrap() == readable && world.is_live(peer)
-        })
 }
 
 /// What users see, without what differs by design: delivery, and which author is oneself.

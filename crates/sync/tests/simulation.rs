@@ -77,7 +77,7 @@ fn assert_converges(table: &mut Table) {
         disconnection: 0,
         ..Faults::bad()
     });
-    let reached = table.world.run_until(600_000, Table::has_converged);
+    let reached = table.world.run_until(600_000, World::has_converged);
     assert!(reached, "no convergence: {}", table.describe());
     let world = &table.world;
     assert_eq!(world.violations(), &[] as &[String]);
@@ -179,7 +179,7 @@ fn a_relay_that_lost_its_disk_is_refilled_by_any_peer() {
     for n in 0..50 {
         table.write(table.writers[1], Audience::Table, format!("{n}").as_bytes());
     }
-    assert!(table.world.run_until(60_000, Table::has_converged));
+    assert!(table.world.run_until(60_000, World::has_converged));
     // The author is away; the others bring its log back.
     table.world.set_online(table.writers[1], false);
     table.world.wipe_relay();
@@ -211,7 +211,7 @@ fn a_slow_connection_is_resynchronised_by_cursor_and_converges() {
     let quick = table.world.store(table.keeper).cursor().unwrap();
     assert!(quick.covers(&author));
     assert!(!table.world.store(slow).cursor().unwrap().covers(&author));
-    assert!(table.world.run_until(600_000, Table::has_converged));
+    assert!(table.world.run_until(600_000, World::has_converged));
     let ended = |event: &lore_sync::Event| matches!(event, lore_sync::Event::Refused { .. });
     assert!(
         !table.world.events(slow).iter().any(ended),

@@ -243,6 +243,26 @@ impl<S: PeerStore> World<S> {
         session.is_some_and(PeerSession::is_live)
     }
 
+    /// Whether every peer is live and has all that anyone has written and it may read, and the
+    /// relay's disk has it too. A store that fails has not converged.
+    pub fn has_converged(&self) -> bool {
+        let mut all = Cursor::new();
+        for peer in &self.peers {
+            let Ok(cursor) = peer.store.cursor() else {
+                return false;
+            };
+            all.merge(&cursor);
+        }
+        self.disk().covers(&all)
+            && (0..self.peers.len()).all(|peer| {
+                let store = self.store(peer);
+                let device = store.secret().id();
+                let mut readable = all.clone();
+                readable.retain(|stream, _| store.membership().may_read(&device, stream.audience));
+                store.cursor().is_ok_and(|cursor| cursor == readable) && self.is_live(peer)
+            })
+    }
+
     /// The relay's state machine.
     pub fn relay(&self) -> &TableCore {
         &self.core

@@ -83,23 +83,6 @@ impl Table {
         }
     }
 
-    /// Whether every peer has all that anyone has written and it may read, and the relay's disk
-    /// has it too.
-    pub(crate) fn has_converged(world: &World<MemoryStore>) -> bool {
-        let mut all = Cursor::new();
-        for peer in 0..world.peers() {
-            all.merge(&world.store(peer).cursor().unwrap());
-        }
-        world.disk().covers(&all)
-            && (0..world.peers()).all(|peer| {
-                let store = world.store(peer);
-                let device = store.secret().id();
-                let mut readable = all.clone();
-                readable.retain(|stream, _| store.membership().may_read(&device, stream.audience));
-                store.cursor().unwrap() == readable && world.is_live(peer)
-            })
-    }
-
     /// Where everyone stands, for a failed assertion.
     pub(crate) fn describe(&self) -> String {
         let relay = format!(
